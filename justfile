@@ -69,6 +69,11 @@ scale:
     cargo build --package civitas-server
     tests/scale/run
 
+# what each step of docs/SCALING.md carries (as `scale`, and wrk); the deployment with many organizations: tests/scale/simulation
+steps:
+    cargo build --release --package civitas-server --package civitas-load
+    tests/scale/steps
+
 # two Decidim databases, imported and checked (needs Python 3, psql and a PostgreSQL at CIVITAS_TEST_POSTGRES)
 decidim *ARGS:
     cargo build --package civitas-server

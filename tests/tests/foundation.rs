@@ -13,6 +13,7 @@ mod organizations {
         lists_organizations,
         searches_organizations,
         pages_of_ids_do_not_overlap,
+        lists_the_hosts_that_are_served,
     );
 }
 

@@ -7,8 +7,9 @@ use civitas_application::{
 };
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_event_delivery::EventStreams;
-use civitas_kernel::Locales;
 use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
+use civitas_kernel::{Error, Locales, Result};
+use civitas_organizations::Tenant;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::collections::HashSet;
@@ -143,6 +144,11 @@ impl Backend {
             files,
             event_streams,
         }
+    }
+
+    /// Checks that neither the deployment nor the organization is read-only.
+    pub(crate) fn check_writable(&self, tenant: &Tenant) -> Result<()> {
+        if self.settings.read_only { Err(Error::ReadOnly) } else { tenant.check_writable() }
     }
 
     /// The languages of the deployment.

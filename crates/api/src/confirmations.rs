@@ -11,7 +11,7 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_P
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_accounts::Secret;
 use civitas_application::OneTimeLinks;
-use civitas_kernel::{Error, Locale, clock};
+use civitas_kernel::{Locale, clock};
 use std::sync::Arc;
 use tracing::Instrument;
 
@@ -35,10 +35,7 @@ async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, Api
         links.check_confirmation(&tenant, &token, now).await?;
         return Ok(tenant.default_locale);
     }
-    if backend.settings.read_only {
-        return Err(Error::ReadOnly.into());
-    }
-    tenant.check_writable()?;
+    backend.check_writable(&tenant)?;
     Ok(links.confirm(&tenant, &token, now).await?)
 }
 

@@ -35,6 +35,8 @@ pub struct OperationDoc {
     pub(crate) is_secret: bool,
     pub(crate) is_stream: bool,
     pub(crate) has_location: bool,
+    /// Whether it reads at replicas, whose state may be some seconds old.
+    pub(crate) is_read_at_replicas: bool,
 }
 
 /// The pattern of the type of a file: printable ASCII. An empty text is the default type.
@@ -146,6 +148,11 @@ impl OperationDoc {
     /// Caches must not store the answer.
     pub(crate) fn with_no_store(self) -> Self {
         Self { is_secret: true, ..self }
+    }
+
+    /// Reads at replicas.
+    pub(crate) fn at_replicas(self) -> Self {
+        Self { is_read_at_replicas: true, ..self }
     }
 
     pub(crate) fn with_location(self) -> Self {

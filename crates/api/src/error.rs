@@ -157,9 +157,10 @@ impl ApiError {
             Self::MethodNotAllowed(methods) => Some((ALLOW, (*methods).to_owned())),
             Self::Error(Error::TooManyRequests(seconds)) => Some((RETRY_AFTER, seconds.to_string())),
             Self::Error(Error::ReadOnly) => Some((RETRY_AFTER, READ_ONLY_SECONDS.to_owned())),
-            Self::KeyInUse | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
-                Some((RETRY_AFTER, "1".to_owned()))
-            }
+            Self::KeyInUse
+            | Self::Error(
+                Error::NotServed | Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_),
+            ) => Some((RETRY_AFTER, "1".to_owned())),
             _ => None,
         };
         if let Some(header) = header {
@@ -188,9 +189,11 @@ fn kind_of(error: &Error) -> (StatusCode, &'static str) {
         },
         Error::Disabled => (StatusCode::NOT_IMPLEMENTED, "501: Not implemented"),
         Error::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
-        Error::ReadOnly | Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
-            (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
-        }
+        Error::ReadOnly
+        | Error::NotServed
+        | Error::Conflict(_)
+        | Error::Unavailable(_)
+        | Error::Timeout(_) => (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable"),
         Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Server error"),
     }
 }
@@ -200,6 +203,49 @@ mod tests {
     use super::*;
     use actix_web::body::MessageBody;
     use serde_json::{Value, json};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
+
+    /// Counts the lines of the log.
+    #[derive(Clone, Default)]
+    struct LineCounter(Arc<AtomicUsize>);
+
+    impl Subscriber for LineCounter {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn a_refused_write_and_a_request_to_a_moved_organization_are_no_errors_in_the_log() {
+        for (error, seconds, lines) in [
+            (Error::ReadOnly, "60", 0),
+            (Error::NotServed, "1", 0),
+            (Error::Unavailable("no connection".into()), "1", 1),
+        ] {
+            let log = LineCounter::default();
+            let response = tracing::subscriber::with_default(log.clone(), || ApiError::from(error).respond());
+            assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(response.headers().get(RETRY_AFTER).unwrap(), seconds);
+            assert_eq!(log.0.load(Ordering::Relaxed), lines);
+        }
+    }
 
     fn answer(refusal: impl Into<ApiError>) -> (u16, Value) {
         let response = refusal.into().respond();

@@ -18,7 +18,8 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::TokenAuthenticator;
-use civitas_application::{PositionHolder, SharedResource, Store, metrics, source_address, traces};
+use civitas_application::{SharedResource, Store, metrics, source_address, traces};
+use civitas_jobs::JobOwner;
 use civitas_kernel::{Ctx, Error, PageRequest, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use std::net::IpAddr;
@@ -112,7 +113,7 @@ async fn process(
         return Err(ApiError::NoAction);
     }
     if route.changes_content() {
-        check_writable(&api.backend, &tenant)?;
+        api.backend.check_writable(&tenant)?;
     }
     Span::current().record("organization", tenant.id.0);
     let (body, incoming) = receive(&api.backend, route, http, payload).await?;
@@ -153,14 +154,9 @@ async fn process(
         longest,
         backend: api.backend.clone(),
     };
-    let writer = request.ctx.as_ref().filter(|_| route.writes()).map(PositionHolder::of_caller);
+    let writer = request.ctx.as_ref().filter(|_| route.writes()).map(JobOwner::of_caller);
     let reply = answer(route, request, incoming, bytes > body::MAX_INLINE_BYTES).await?;
     Ok(api.backend.with_position(reply, writer).await)
-}
-
-/// Neither the deployment nor the organization is read-only.
-fn check_writable(backend: &Backend, tenant: &Tenant) -> Result<()> {
-    if backend.settings.read_only { Err(Error::ReadOnly) } else { tenant.check_writable() }
 }
 
 /// The body of a request, read or not: some routes read it themselves.

@@ -7,7 +7,8 @@ use crate::request::Request;
 use crate::route::{HandlerResult, Route};
 use crate::unread_body::UnreadBody;
 use actix_web::HttpRequest;
-use civitas_application::{LogPosition, PositionHolder, Store, metrics};
+use civitas_application::{Store, metrics};
+use civitas_jobs::JobOwner;
 use civitas_kernel::{Ctx, Error, Result};
 use std::sync::Arc;
 
@@ -26,11 +27,10 @@ pub(crate) async fn stores_of(
         return Ok((store, None));
     }
     let primary = store.with_page_byte_limit(longest)?;
-    let Some(ctx) = ctx.filter(|_| route.is_read_at_replicas) else { return Ok((primary, None)) };
-    let sent = http.headers().get(POSITION).and_then(|value| value.to_str().ok());
+    let Some(ctx) = ctx.filter(|_| route.doc.is_read_at_replicas) else { return Ok((primary, None)) };
     // What is no position is ignored.
-    let position = sent.and_then(|text| text.parse::<LogPosition>().ok());
-    Ok(match primary.on_replica(&PositionHolder::of_caller(ctx), position).await {
+    let position = http.headers().get(POSITION).and_then(|value| value.to_str().ok()?.parse().ok());
+    Ok(match primary.on_replica(JobOwner::of_caller(ctx), position.unwrap_or_default()).await {
         Some(replica) => (replica, Some(primary)),
         None => (primary, None),
     })
@@ -57,13 +57,10 @@ fn may_succeed_on_primary(error: &Error) -> bool {
 }
 
 impl Backend {
-    /// The reply with the position of the log, if there is a holder, who sees it from now on.
-    pub(crate) async fn with_position(&self, reply: Reply, holder: Option<PositionHolder>) -> Reply {
-        let position = match holder {
-            Some(holder) => self.store().note_position(holder).await,
-            None => None,
-        };
-        match position {
+    /// The reply with the position of the log, if there is a writer, who sees it from now on.
+    pub(crate) async fn with_position(&self, reply: Reply, writer: Option<JobOwner>) -> Reply {
+        let Some(writer) = writer else { return reply };
+        match self.store().note_position(writer).await {
             Some(position) => reply.with_header(POSITION, position.to_string()),
             None => reply,
         }
@@ -77,7 +74,7 @@ mod tests {
     #[test]
     fn only_reads_of_what_is_public_are_made_at_replicas() {
         let routes = crate::api::routes();
-        let read = routes.iter().filter(|route| route.is_read_at_replicas && !route.writes());
+        let read = routes.iter().filter(|route| route.doc.is_read_at_replicas && !route.writes());
         let paths: BTreeSet<_> = read.map(|route| route.path.split('/').nth(1).unwrap()).collect();
         let expected = [
             "attachments",
@@ -89,6 +86,6 @@ mod tests {
             "questionnaires",
         ];
         assert_eq!(paths, expected.into_iter().chain(["spaces", "vote_proposals"]).collect());
-        assert!(routes.iter().all(|route| !route.is_read_at_replicas || route.method == "GET"));
+        assert!(routes.iter().all(|route| !route.doc.is_read_at_replicas || route.method == "GET"));
     }
 }

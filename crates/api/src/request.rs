@@ -164,18 +164,14 @@ impl Request {
         let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record_in_path());
         let holder = ShareHolder { organization: self.tenant.id, client, record: record.as_deref() };
         let permit = self.backend.services.shares.acquire(share, holder).await?;
-        if share == SharedResource::Writes {
-            self.check_still_writable().await?;
+        // The move of the organization may have begun while the request was received or waited.
+        if share == SharedResource::Writes
+            && let Some(HostMatch::Primary(tenant)) =
+                self.backend.store().organizations().locate(&self.tenant.host).await?
+        {
+            tenant.check_writable()?;
         }
         Ok(permit)
-    }
-
-    /// Checks again that the organization may be changed: its move may have begun while the request was received or waited.
-    async fn check_still_writable(&self) -> Result<()> {
-        match self.backend.store().organizations().locate(&self.tenant.host).await? {
-            Some(HostMatch::Primary(tenant)) => tenant.check_writable(),
-            _ => Ok(()),
-        }
     }
 
     /// Whether the request is a read that may take long: filters, random order, a total, a search, components, or a page

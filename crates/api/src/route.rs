@@ -82,8 +82,6 @@ pub struct Route {
     pub status: StatusCode,
     /// The name of the command it executes or enqueues; `None` for a route with its own handler.
     pub command: Option<&'static str>,
-    /// Whether it reads at replicas, whose state may be some seconds old.
-    pub is_read_at_replicas: bool,
     pub(crate) doc: OperationDoc,
     pub(crate) handler: Handler,
 }
@@ -214,17 +212,7 @@ impl Routes {
         handler: Handler,
     ) {
         let (path, status) = (path.to_owned(), doc.status);
-        self.list.push(Route {
-            id,
-            method,
-            path,
-            required_access,
-            status,
-            command: None,
-            is_read_at_replicas: false,
-            doc,
-            handler,
-        });
+        self.list.push(Route { id, method, path, required_access, status, command: None, doc, handler });
     }
 
     /// A command without a job, whose body may be a form with a file. The handler executes it.
@@ -257,23 +245,6 @@ impl Routes {
         F: Future<Output = HandlerResult> + 'static,
     {
         self.add_route(id, Method::GET, path, RequiredAccess::Needs(access), doc, handler);
-    }
-
-    /// The same for a read at replicas.
-    pub(crate) fn read_at_replicas<F>(
-        &mut self,
-        id: &'static str,
-        path: &str,
-        access: Access,
-        doc: OperationDoc,
-        handler: impl Fn(Request) -> F + Send + Sync + 'static,
-    ) where
-        F: Future<Output = HandlerResult> + 'static,
-    {
-        self.read(id, path, access, doc, handler);
-        if let Some(route) = self.list.last_mut() {
-            route.is_read_at_replicas = true;
-        }
     }
 
     /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.

@@ -60,10 +60,7 @@ pub(crate) async fn tenant(backend: &Backend, request: &HttpRequest) -> Result<T
 impl HostLookupResult {
     pub(crate) fn tenant(self) -> Result<Tenant, ApiError> {
         match self {
-            Self::Tenant(tenant) => {
-                tenant.check_served()?;
-                Ok(tenant)
-            }
+            Self::Tenant(tenant) => Ok(tenant.served()?),
             Self::Unknown => Err(ApiError::Error(Error::NotFound)),
             Self::Moved(redirect) => Err(redirect),
         }

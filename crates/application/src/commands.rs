@@ -218,7 +218,7 @@ impl CommandExecutor {
         let job = Job {
             id,
             organization: ctx.organization,
-            owner: JobOwner { client: ctx.caller.client, user: ctx.participant() },
+            owner: JobOwner::of_caller(ctx),
             token: ctx.caller.token,
             command_key: C::KEY.to_owned(),
             payload,

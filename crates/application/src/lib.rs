@@ -26,7 +26,6 @@ mod ports;
 mod rate_limits;
 mod reencryption;
 mod render_context;
-mod replicas;
 mod rules;
 mod schema_state;
 mod shares;
@@ -67,7 +66,6 @@ pub use ports::{
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{ReencryptText, Reencryption, ReencryptionResult};
 pub use render_context::{RenderContext, SiteSettings};
-pub use replicas::{InvalidPosition, LogPosition, PositionHolder};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{
@@ -76,7 +74,7 @@ pub use shares::{
 };
 pub use source_address::{forwarded_parameter, source_address};
 pub use tasks::{TaskContext, TaskHandler, TaskWorker};
-pub use text_fill::{fill_texts, index_texts, run_text_fill};
+pub use text_fill::{fill_texts, index_texts, missing_texts, run_text_fill};
 pub use token_service::TokenService;
 pub use user_states::{UserStateChange, UserStates};
 pub use worker::{JobWorker, reclaim_all_jobs};

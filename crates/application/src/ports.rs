@@ -2,7 +2,6 @@
 
 use crate::idempotency::IdempotencyStore;
 use crate::operations::OperationsStore;
-use crate::replicas::{LogPosition, PositionHolder};
 use crate::shares::ShareStore;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
@@ -16,7 +15,7 @@ use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, Parent
 use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
-use civitas_jobs::{JobLog, JobStore};
+use civitas_jobs::{JobLog, JobOwner, JobStore};
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
@@ -207,17 +206,13 @@ pub trait Store: Ports {
     /// # Errors
     /// `Internal` in a transaction.
     fn without_extended_data(&self) -> Result<Arc<dyn Store>>;
-    /// The same database, whose reads are those of one replica. It has what the holder wrote, and the log up to `position`;
+    /// The same database, whose reads are those of one replica. It has what the caller wrote, and the log up to `position`;
     /// what is not found there may exist. A failed read may succeed here. `None`: no replica is configured, or none has it in
     /// time.
-    async fn on_replica(
-        &self,
-        holder: &PositionHolder,
-        position: Option<LogPosition>,
-    ) -> Option<Arc<dyn Store>>;
-    /// From now on the holder reads at replicas what was committed before. Returns the position of the log; `None` without
-    /// replicas, and when it is not known: then the holder reads here.
-    async fn note_position(&self, holder: PositionHolder) -> Option<LogPosition>;
+    async fn on_replica(&self, caller: JobOwner, position: i64) -> Option<Arc<dyn Store>>;
+    /// From now on the writer reads at replicas what was committed before. Returns the position of the log; `None` without
+    /// replicas, and when it is not known: then the writer reads here.
+    async fn note_position(&self, writer: JobOwner) -> Option<i64>;
     /// Removes former states from the log beside the database, where there is one: after the deletion of what nobody may find
     /// any more. False while somebody reads such a state; try again later.
     async fn truncate_log(&self) -> Result<bool>;
@@ -324,8 +319,9 @@ pub trait MissingTextStore: Send + Sync {
     /// Adds some texts to the index of words, in a transaction of its own, and returns their number. Where the database does so
     /// itself it is 0.
     async fn index(&self) -> Result<u64>;
-    /// How many records of all organizations have no texts: words are not found in them.
-    async fn count(&self) -> Result<i64>;
+    /// How many records of an organization, or of all, have no texts: words are not found in them. `Timeout` for all of a large
+    /// deployment.
+    async fn count(&self, organization: Option<OrganizationId>) -> Result<i64>;
     /// The statements that make the missing indexes of words, for an operator; without them words are searched by scanning.
     async fn index_statements(&self) -> Result<Vec<String>>;
 }

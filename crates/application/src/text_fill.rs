@@ -3,7 +3,7 @@
 
 use crate::worker_loop::{is_running, pause};
 use crate::{FillPosition, Store};
-use civitas_kernel::Result;
+use civitas_kernel::{OrganizationId, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -12,19 +12,40 @@ use tokio::sync::watch;
 const BETWEEN: Duration = Duration::from_millis(50);
 /// The time after which a server indexes new texts. Until then searches compare them.
 const INTERVAL: Duration = Duration::from_secs(10);
+/// The organizations that are read together.
+const PAGE: i64 = 100;
+
+/// The organizations with records without texts, and the number of these records. One statement counts those of one
+/// organization: the rows of all are too many for its time limit.
+///
+/// # Errors
+/// Those of the store.
+pub async fn missing_texts(store: &dyn Store) -> Result<Vec<(OrganizationId, i64)>> {
+    let (mut missing, mut last) = (Vec::new(), None);
+    loop {
+        let ids = store.organizations().ids(last, PAGE).await?;
+        for id in &ids {
+            missing.push((*id, store.missing_texts().count(Some(*id)).await?));
+        }
+        last = ids.last().copied();
+        if last.is_none() {
+            missing.retain(|(_, count)| *count > 0);
+            return Ok(missing);
+        }
+    }
+}
 
 /// Stores all missing texts, until `stop` is true. Returns their number.
 ///
 /// # Errors
 /// Those of the store; the texts of former steps stay.
 pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> Result<u64> {
-    let (mut filled, mut last) = (0, None);
-    if store.missing_texts().count().await? == 0 {
-        return Ok(filled);
-    }
-    while is_running(&stop)
-        && let Some(organization) = store.organizations().ids(last, 1).await?.pop()
-    {
+    let mut filled = 0;
+    let missing = tokio::select! {
+        missing = missing_texts(store) => missing?,
+        _ = stop.changed() => return Ok(filled),
+    };
+    for (organization, _) in missing {
         let mut from = FillPosition::default();
         while is_running(&stop)
             && let Some((next, stored)) = store.missing_texts().fill(organization, from).await?
@@ -35,7 +56,6 @@ pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> R
                 pause(BETWEEN, &mut stop).await;
             }
         }
-        last = Some(organization);
     }
     Ok(filled)
 }

@@ -158,15 +158,18 @@ async fn write(
         delete_objects(options.files, &stored).await;
         discard(prepared, store, options.files).await;
     } else {
-        prepare_reads(store).await;
+        prepare_reads(store, options).await;
     }
     ended
 }
 
-/// After the commit: indexes the new texts, which searches would compare one by one, and updates the statistics of tables.
-async fn prepare_reads(store: &dyn Store) {
+/// After the commit: indexes the new texts, which searches would compare one by one, and updates the statistics of tables. The
+/// texts of an organization that is moved are indexed after its read-only time.
+async fn prepare_reads(store: &dyn Store, options: ImportOptions<'_>) {
     let (_sender, stop) = watch::channel(false);
-    if let Err(error) = index_texts(store, stop).await {
+    if !options.is_moved
+        && let Err(error) = index_texts(store, stop).await
+    {
         tracing::warn!(%error, "texts could not be indexed; searches are slow until a server has indexed them");
     }
     if let Err(error) = store.analyze().await {

@@ -43,6 +43,8 @@ pub enum Error {
     Disabled,
     /// The deployment is read-only, and the work would change something.
     ReadOnly,
+    /// Another deployment answers the requests of the organization, or will do so.
+    NotServed,
     /// The answer would be longer than [`PageRequest::MAX_BYTES`].
     AnswerTooLong,
     /// The caller is over its share or limit; in how many seconds it may try again.
@@ -178,7 +180,9 @@ impl Error {
                 format!("Answer exceeds {} bytes: use a smaller per_page", PageRequest::MAX_BYTES).into()
             }
             Self::TooManyRequests(_) => "Too many requests".into(),
-            Self::Conflict(_) | Self::Unavailable(_) | Self::Timeout(_) => "Service unavailable".into(),
+            Self::NotServed | Self::Conflict(_) | Self::Unavailable(_) | Self::Timeout(_) => {
+                "Service unavailable".into()
+            }
             Self::Internal(_) => "Internal Server Error".into(),
         }
     }

@@ -45,9 +45,11 @@ pub(crate) fn status(error: &Error) -> StatusCode {
         | Error::AnswerTooLong => StatusCode::UNPROCESSABLE_ENTITY,
         Error::Disabled => StatusCode::NOT_IMPLEMENTED,
         Error::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
-        Error::ReadOnly | Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Error::ReadOnly
+        | Error::NotServed
+        | Error::Conflict(_)
+        | Error::Unavailable(_)
+        | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

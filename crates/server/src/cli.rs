@@ -136,17 +136,17 @@ pub struct Console<'a> {
 impl Console<'_> {
     /// Prints a line on standard output.
     fn print(&mut self, line: impl Display) -> CommandResult {
-        writeln!(self.stdout, "{line}").map_err(command_error)
+        writeln!(self.stdout, "{line}").map_err(CommandError::from)
     }
 
     /// Prints a value as one line of JSON on standard output.
     fn print_json(&mut self, value: &impl Serialize) -> CommandResult {
-        self.print(serde_json::to_string(value).map_err(command_error)?)
+        self.print(serde_json::to_string(value)?)
     }
 
     /// Prints a line on standard error.
     fn note(&mut self, line: impl Display) -> CommandResult {
-        writeln!(self.stderr, "{line}").map_err(command_error)
+        writeln!(self.stderr, "{line}").map_err(CommandError::from)
     }
 }
 
@@ -167,16 +167,18 @@ enum CommandError {
 type CommandResult<T = ()> = Result<T, CommandError>;
 
 /// The failure with the cause of the error, which clients of the interface do not get.
-fn command_error(error: impl Into<Box<dyn std::error::Error>>) -> CommandError {
-    let error = error.into();
-    if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-        return CommandError::Unread;
+impl<E: std::error::Error + 'static> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        let any: &dyn std::error::Error = &error;
+        if any.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            return Self::Unread;
+        }
+        let known = any.downcast_ref::<civitas_kernel::Error>();
+        Self::Because(match known.and_then(civitas_kernel::Error::cause) {
+            Some(cause) => cause.to_string(),
+            None => error.to_string(),
+        })
     }
-    let known = error.downcast_ref::<civitas_kernel::Error>();
-    CommandError::Because(match known.and_then(civitas_kernel::Error::cause) {
-        Some(cause) => cause.to_string(),
-        None => error.to_string(),
-    })
 }
 
 /// Runs one command. Returns the exit code.
@@ -234,7 +236,7 @@ async fn execute(cli: Cli, console: &mut Console<'_>) -> CommandResult {
         Command::Key(command) => key::run(command, &sources, console).await,
         Command::Compare(args) => compare::run(args, console).await,
         Command::Openapi => {
-            let config = Config::load(&sources).map_err(command_error)?;
+            let config = Config::load(&sources)?;
             console.print(civitas_api::openapi(&site::from_config(&config)))
         }
         Command::Doctor => doctor::run(&sources, console).await,
@@ -243,11 +245,11 @@ async fn execute(cli: Cli, console: &mut Console<'_>) -> CommandResult {
             // `generate` panics when it cannot write.
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut text);
-            console.stdout.write_all(&text).map_err(command_error)
+            console.stdout.write_all(&text).map_err(CommandError::from)
         }
         Command::Man { directory } => {
             let written = clap_mangen::generate_to(Cli::command(), &directory);
-            written.map_err(|error| command_error(paths::with_path(&directory, error)))
+            written.map_err(|error| CommandError::from(paths::with_path(&directory, error)))
         }
     }
 }
@@ -271,7 +273,7 @@ fn configure(sources: &SettingSources) -> Result<Config, ConfigError> {
 
 /// Reads the configuration; starts logging and the export of traces.
 fn configure_server(sources: &SettingSources) -> CommandResult<(Config, Option<Traces>)> {
-    let config = Config::load(sources).map_err(command_error)?;
+    let config = Config::load(sources)?;
     let traces =
         telemetry::start_server_logging(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     Ok((config, traces))
@@ -280,7 +282,7 @@ fn configure_server(sources: &SettingSources) -> CommandResult<(Config, Option<T
 /// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> CommandResult<Arc<dyn Store>> {
     let opened = Database::from_config(config).for_long_work().without_replicas().open_current().await;
-    opened.map_err(command_error)?.map_err(CommandError::Because)
+    opened?.map_err(CommandError::Because)
 }
 
 /// A command in the audit trail, without `civitas`.
@@ -297,7 +299,6 @@ fn time_text(at: OffsetDateTime) -> String {
 }
 
 async fn find_organization(store: &dyn Store, host: &str) -> CommandResult<OrganizationId> {
-    let found =
-        store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(command_error)?;
+    let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
     found.ok_or_else(|| CommandError::Because(format!("no organization has the host {host}")))
 }

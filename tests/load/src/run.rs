@@ -36,6 +36,12 @@ pub struct Args {
     /// Another server, of another commit: it does the same tasks over its own copy of the city.
     #[arg(long)]
     compare_with: Option<PathBuf>,
+    /// Processes of the server that is measured, over one database (PostgreSQL).
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=2))]
+    processes: u64,
+    /// A setting of the server that is measured, NAME=VALUE: `{database}` stands for the name of its database.
+    #[arg(long)]
+    setting: Vec<String>,
     /// Only tasks whose names contain this. Can be repeated.
     #[arg(long)]
     only: Vec<String>,
@@ -123,7 +129,8 @@ async fn run(args: &Args, own: &Database, other: Option<&Database>) -> Outcome {
     };
     let other = args.compare_with.as_ref().zip(other);
     let other = other.map(|(binary, database)| home(binary, "other", database)).transpose()?;
-    let home = home(&args.server, "own", own)?;
+    let mut home = home(&args.server, "own", own)?;
+    home.set(&args.setting, args.processes)?;
     report::head(args.engine, &size, args.seconds);
     let run = Run { args, wrk, stage: Stage::build(home, other, size, &tasks).await? };
     let (mut lines, mut faults) = (Vec::new(), Vec::new());
@@ -224,7 +231,7 @@ impl Run<'_> {
                 let files = server.home.directory.display().to_string();
                 let plan = work.plan(server, counts).ok_or("no requests")?;
                 let plan = plan.script(&files, &server.bearer, false);
-                self.wrk.drive(&plan, server.process.address, seconds)
+                self.wrk.drive(&plan, &server.addresses(), seconds)
             }
             Doing::VoteJob => follow(&server.pairs, &server.client, begin, seconds).await,
             Doing::Draft => drafts::publish(server, seconds).await,
@@ -241,7 +248,7 @@ impl Run<'_> {
                 Doing::Requests { .. } => {
                     let files = server.home.directory.display().to_string();
                     let plan = work.plan(server, counts).ok_or("no requests")?;
-                    Some(self.wrk.drive(&plan.script(&files, &server.bearer, true), address, seconds)?)
+                    Some(self.wrk.drive(&plan.script(&files, &server.bearer, true), &[address], seconds)?)
                 }
                 Doing::VoteJob => {
                     Some(follow(&server.pairs, &server.client.at(address), begin, seconds).await?)

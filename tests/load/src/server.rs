@@ -13,6 +13,7 @@ use crate::tasks::{Caller, Request, Task};
 use crate::voting::{Pairs, RECORDED, Voter, completed};
 use serde_json::Value;
 use std::fs;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -33,6 +34,8 @@ const USER_SCOPES: &str = "public proposals";
 pub struct Server {
     /// The process.
     pub process: Process,
+    /// More processes over the same database.
+    more: Vec<Process>,
     /// The machine client.
     pub client: Client,
     /// Its token.
@@ -62,8 +65,13 @@ pub struct Sample {
 impl Server {
     /// Starts it over the city that was imported.
     pub async fn start(home: Home, size: Size) -> Outcome<Self> {
-        let mut process = home.serve()?;
-        process.until_answers(&format!("{BASE}/health"))?;
+        let start = || {
+            let mut process = home.serve()?;
+            process.until_answers(&format!("{BASE}/health"))?;
+            Outcome::Ok(process)
+        };
+        let process = start()?;
+        let more = (1..home.processes).map(|_| start()).collect::<Outcome<_>>()?;
         let anonymous = Client::new(process.address)?;
         let bearer = anonymous.token_for(SCOPES).await?;
         let client = anonymous.bearing(&bearer);
@@ -82,7 +90,8 @@ impl Server {
             Some(url) => Cluster::find(url).await,
             None => None,
         };
-        let mut server = Self { process, client, bearer, pairs, values, component, home, readers, cluster };
+        let mut server =
+            Self { process, more, client, bearer, pairs, values, component, home, readers, cluster };
         Pairs::write(&server.pairs.voters, &server.home.file("voters.txt"))?;
         Pairs::write(&server.readers, &server.home.file("readers.txt"))?;
         server.values.job = server.job().await?;
@@ -97,9 +106,19 @@ impl Server {
         Ok(receipt["job_id"].as_str().ok_or("a receipt without job")?.to_owned())
     }
 
-    /// The processor time of server and database so far.
+    fn processes(&self) -> impl Iterator<Item = &Process> {
+        std::iter::once(&self.process).chain(&self.more)
+    }
+
+    /// Where its processes listen.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.processes().map(|process| process.address).collect()
+    }
+
+    /// The processor time of its processes and of the database so far.
     pub fn cpu(&self) -> Cpu {
-        Cpu { server: cpu::of_process(self.process.id()), database: self.cluster.and_then(Cluster::time) }
+        let server = self.processes().map(|process| cpu::of_process(process.id())).sum();
+        Cpu { server, database: self.cluster.and_then(Cluster::time) }
     }
 
     /// Sends a request that is not measured. No two with the same number vote, or give a role, twice.

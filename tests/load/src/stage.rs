@@ -48,6 +48,10 @@ pub struct Home {
     pub postgres: Option<String>,
     /// Whether receivers of webhooks are on this machine. Older binaries do not have the setting.
     pub has_receivers: bool,
+    /// Processes that serve it.
+    pub processes: u64,
+    /// Names and values of variables with more settings of these.
+    settings: Vec<(String, String)>,
 }
 
 impl Home {
@@ -63,7 +67,22 @@ impl Home {
             directory: directory.to_owned(),
             postgres,
             has_receivers,
+            processes: 1,
+            settings: Vec::new(),
         })
+    }
+
+    /// Sets how many processes serve it, and more of their settings: `NAME=VALUE`, with `{database}` for the name of its
+    /// database.
+    pub fn set(&mut self, settings: &[String], processes: u64) -> Outcome {
+        let database = self.postgres.as_deref().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+        for setting in settings {
+            let (name, value) = setting.split_once('=').ok_or("a setting is NAME=VALUE")?;
+            let name = format!("CIVITAS_{}", name.to_uppercase());
+            self.settings.push((name, value.replace("{database}", database)));
+        }
+        self.processes = processes;
+        Ok(())
     }
 
     /// A file of the directory.
@@ -130,7 +149,7 @@ impl Home {
         // A proxy in front connects from 127.0.0.1. From there more than 1,000 connections are allowed.
         let words = ["serve", "--public-scheme", "http", "--trusted-proxies", "127.0.0.1/32"];
         let mut command = self.civitas(&database, &words);
-        command.args(["--listen", &address.to_string()]);
+        command.args(["--listen", &address.to_string()]).envs(self.settings.iter().cloned());
         Process::start(command.stdout(Stdio::null()).stderr(log), address)
     }
 

@@ -33,11 +33,13 @@ impl Wrk {
         }
     }
 
-    /// Sends the requests of a plan ([`crate::plan::Plan::script`]) for this number of seconds. A status above 399, or no
-    /// answer, makes the figures invalid.
-    pub fn drive(&self, plan: &str, to: SocketAddr, seconds: u64) -> Outcome<Figures> {
+    /// Sends the requests of a plan ([`crate::plan::Plan::script`]) for this number of seconds, each thread to one of the
+    /// servers. A status above 399, or no answer, makes the figures invalid.
+    pub fn drive(&self, plan: &str, to: &[SocketAddr], seconds: u64) -> Outcome<Figures> {
         let file = self.0.join("requests.lua");
-        fs::write(&file, format!("{plan}{REQUESTS}{DONE}"))?;
+        let ports: Vec<_> = to.iter().map(|server| format!("\"{}\"", server.port())).collect();
+        fs::write(&file, format!("ports = {{ {} }}\n{plan}{REQUESTS}{DONE}", ports.join(", ")))?;
+        let to = to.first().ok_or("no server")?;
         let output = Command::new("wrk")
             .args(["-t", &THREADS.to_string(), "-c", &CONNECTIONS.to_string(), "-d", &seconds.to_string()])
             .args(["--timeout", &TIMEOUT_SECONDS.to_string()])

@@ -101,6 +101,30 @@ async fn votes_of_a_chunk_are_final_when_their_user_has_enough() {
 }
 
 #[tokio::test]
+async fn proposals_have_their_number_of_final_votes_after_an_import() {
+    const WRONG: &str = "SELECT count(*) AS number FROM proposals WHERE votes_count <> \
+         (SELECT count(*) FROM votes WHERE proposal_id = proposals.id AND NOT temporary)";
+    const ALL: &str = "SELECT CAST(sum(votes_count) AS bigint) AS number FROM proposals";
+    let lines = |begin: &str, users: std::ops::Range<usize>, next: usize| -> String {
+        users.map(|n| vote(&format!("{begin}{n}"), n + next, n) + "\n").collect()
+    };
+    // The last ten users have one vote, two are the minimum.
+    let first = format!("{}{}{}", people(120), lines("a", 0..110, 0), lines("b", 0..100, 1));
+    let changed = vote("a0", 0, 0).replace('}', r#", "weight": 3}"#);
+    let second = format!("{}{}\n{changed}\n", lines("b", 100..110, 1), user(120));
+    let refused = format!("{}{}\n{}\n", lines("c", 110..118, 0), lines("d", 110..118, 1), vote("e", 0, 999));
+    for database in databases().await {
+        let counts = async || (database.number(WRONG).await, database.number(ALL).await);
+        read(&*database.store, &first, false).await.unwrap();
+        assert_eq!(counts().await, (0, 200));
+        read(&*database.store, &second, false).await.unwrap();
+        assert_eq!(counts().await, (0, 220));
+        read(&*database.store, &refused, false).await.unwrap_err();
+        assert_eq!(counts().await, (0, 220));
+    }
+}
+
+#[tokio::test]
 async fn the_first_record_of_a_chunk_that_is_refused_is_named_and_nothing_is_stored() {
     let (count, first) = (40, first_line());
     let city = records(count);

@@ -161,6 +161,47 @@ async fn who_holds_a_proposal_lets_others_wait() {
     }
 }
 
+/// On PostgreSQL one vote becomes final while the import is open, and one is cast when it has ended; on SQLite both wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn votes_that_others_change_during_an_import_are_counted() {
+    for world in World::on_both_engines().await {
+        let Fixtures { mine, nora, otto, mona, ines, ideas, .. } = world.fixtures;
+        let store = world.database.store();
+        let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
+        let added = commit(&*store, async |tx| tx.proposals().add(mine, &published).await);
+        let proposal = added.await.unwrap();
+        let vote =
+            |user, temporary| Vote { proposal, user, weight: 1, temporary, created_at: NOW, updated_at: NOW };
+        store.votes().add(mine, &vote(otto, true)).await.unwrap();
+        let import = store.begin().await.unwrap();
+        import.votes().add_uncounted(mine, &[vote(nora, false), vote(mona, false)]).await.unwrap();
+        let others = at_once(2, |i| {
+            let (store, vote) = (store.clone(), vote(ines, false));
+            async move {
+                let tx = store.begin().await?;
+                if i == 0 {
+                    tx.votes().set_temporary(mine, otto, ideas, false).await?;
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                } else {
+                    tx.votes().lock(mine, vote.proposal, vote.user).await?;
+                    tx.votes().cast(mine, &vote, ideas).await?;
+                }
+                tx.commit().await
+            }
+        });
+        let ended = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            import.votes().settle(mine, &[]).await?;
+            import.commit().await
+        };
+        let (outcomes, ended) = tokio::join!(others, ended);
+        ended.unwrap();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        let detail = world.ports().proposals().detail(mine, proposal).await.unwrap().unwrap();
+        assert_eq!(detail.votes_count, 4);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_draft_found_in_a_transaction_is_published_once() {
     for world in World::on_both_engines().await {

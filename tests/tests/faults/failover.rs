@@ -117,9 +117,9 @@ async fn port_of_server(url: &str) -> Option<i32> {
     Some(client.query_one("SELECT inet_server_port()", &[]).await.ok()?.get(0))
 }
 
-/// The example of `docs/OPERATING.md` that begins with this line.
+/// The example of `docs/SCALING.md` that begins with this line.
 fn example(first: &str) -> &'static str {
-    let documented = include_str!("../../../docs/OPERATING.md");
+    let documented = include_str!("../../../docs/SCALING.md");
     let after = &documented[documented.find(&format!("    {first}\n")).unwrap()..];
     after.split("\n\n").next().unwrap()
 }

@@ -1,6 +1,6 @@
 //! The texts in which words are searched are stored for records of before texts were stored.
 
-use civitas_application::{FillPosition, Store, fill_texts};
+use civitas_application::{FillPosition, Store, fill_texts, missing_texts};
 use civitas_kernel::filter::FilterCondition;
 use civitas_kernel::records::Change;
 use civitas_kernel::testing::text;
@@ -43,6 +43,10 @@ async fn proposals(store: &dyn Store, organization: OrganizationId, words: &str)
     page.items.len()
 }
 
+async fn count_missing(store: &dyn Store) -> i64 {
+    missing_texts(store).await.unwrap().iter().map(|(_, count)| count).sum()
+}
+
 async fn fill(store: &dyn Store) -> u64 {
     let (_sender, stop) = watch::channel(false);
     fill_texts(store, stop).await.unwrap()
@@ -52,21 +56,21 @@ async fn fill(store: &dyn Store) -> u64 {
 async fn records_of_before_are_found_after_a_fill_that_was_interrupted() {
     for world in World::on_both_engines().await {
         let (store, mine) = (world.store(), world.fixtures.mine);
-        assert_eq!(store.missing_texts().count().await.unwrap(), 0);
+        assert_eq!(count_missing(store).await, 0);
         add_proposals(&world).await;
         world.database.execute("DELETE FROM record_texts").await;
-        let missing = store.missing_texts().count().await.unwrap();
+        let missing = count_missing(store).await;
         assert!(missing > PROPOSALS, "{missing}");
         assert_eq!(proposals(store, mine, "GROSSE baume").await, 0);
         assert!(spaces(store, world.mine, "Stréets").await.is_empty());
         let (next, stored) =
             store.missing_texts().fill(mine, FillPosition::default()).await.unwrap().unwrap();
         assert_eq!((next.0, stored), (0, 500));
-        assert_eq!(store.missing_texts().count().await.unwrap(), missing - 500);
+        assert_eq!(count_missing(store).await, missing - 500);
         // Another process goes on.
         let again = world.database.open_again().await;
         assert_eq!(fill(&*again).await, missing.unsigned_abs() - 500);
-        assert_eq!(store.missing_texts().count().await.unwrap(), 0);
+        assert_eq!(count_missing(store).await, 0);
         assert_eq!(fill(&*again).await, 0);
         assert_eq!(proposals(store, mine, "GROSSE baume").await, 100);
         assert_eq!(proposals(store, mine, "old").await, 100, "in the body");
@@ -137,9 +141,9 @@ async fn a_fill_ends_when_it_is_stopped() {
     for world in World::on_both_engines().await {
         let store = world.store();
         world.database.execute("DELETE FROM record_texts").await;
-        let missing = store.missing_texts().count().await.unwrap();
+        let missing = count_missing(store).await;
         let (_sender, stop) = watch::channel(true);
         assert_eq!(fill_texts(store, stop).await.unwrap(), 0);
-        assert_eq!(store.missing_texts().count().await.unwrap(), missing);
+        assert_eq!(count_missing(store).await, missing);
     }
 }

@@ -95,6 +95,15 @@ where
     }
 }
 
+// A literal, to save a bind parameter.
+diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
+
+/// The same number, for which no index is used. PostgreSQL plans for any values: it expects the rows of an average component, and
+/// would read all of a large one for each row that another condition finds.
+pub(crate) fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
+    Box::new(PlusZero::new(on))
+}
+
 /// Whether the expression is this value, where another condition finds the rows: SQLite uses no index for this one.
 pub(crate) fn equals_unindexed<QS: 'static, E>(on: E, value: i64) -> Condition<QS>
 where

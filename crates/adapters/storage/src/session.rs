@@ -8,9 +8,9 @@ mod statements;
 mod transactions;
 
 pub(crate) use guards::{ConnectionGuard, TransactionScope};
-use replicas::Replicas;
 #[cfg(feature = "postgres")]
 pub use replicas::replica_states;
+use replicas::{Replica, Replicas};
 pub(crate) use statements::{ExecuteExt, LoadModelsExt, LoadRowsExt, borrowed_connection};
 use transactions::OpenTransaction;
 
@@ -64,12 +64,12 @@ enum ConnectionSource {
 }
 
 /// Which pools a session uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 enum PoolUse {
     Requests,
     Background,
-    /// Those of requests to the replica of this number.
-    Replica(usize),
+    /// Those of requests; reads are made at this replica.
+    Replica(Arc<Replica>),
 }
 
 tokio::task_local! {
@@ -143,8 +143,8 @@ impl Session {
     /// # Errors
     /// `Internal` in a transaction.
     pub(crate) fn with_read_limits(&self, bounds: RowReadLimits) -> Result<Self> {
-        let usage = match self.source {
-            ConnectionSource::Database(_, usage) => usage,
+        let usage = match &self.source {
+            ConnectionSource::Database(_, usage) => usage.clone(),
             ConnectionSource::Transaction(_) => PoolUse::Requests,
         };
         self.another(usage, bounds)
@@ -176,18 +176,14 @@ impl Session {
 
     async fn read_with(&self, pool: fn(&Pools) -> &engine::Reader) -> Result<ConnectionGuard<'_>> {
         match &self.source {
+            ConnectionSource::Database(_, PoolUse::Replica(replica))
+                if ON_PRIMARY.try_with(|()| ()).is_err() =>
+            {
+                let connection = ConnectionGuard::from_pool(pool(&replica.pools.requests)).await;
+                connection.inspect_err(|error| replica.leave(error))
+            }
             ConnectionSource::Database(database, usage) => {
-                let usage = match *usage {
-                    PoolUse::Replica(_) if ON_PRIMARY.try_with(|()| ()).is_ok() => PoolUse::Requests,
-                    usage => usage,
-                };
-                let connection = ConnectionGuard::from_pool(pool(database.pools(usage))).await;
-                if let (Err(error), PoolUse::Replica(number), Some(replicas)) =
-                    (&connection, usage, &database.replicas)
-                {
-                    replicas.leave(number, error);
-                }
-                connection
+                ConnectionGuard::from_pool(pool(database.pools(usage))).await
             }
             ConnectionSource::Transaction(open) => open.guard().await,
         }
@@ -205,7 +201,7 @@ impl Session {
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             ConnectionSource::Database(database, usage) => Ok(ConnectionGuard::Writer(Box::new(
-                database.pools(*usage).writer.outside_transactions().await?,
+                database.pools(usage).writer.outside_transactions().await?,
             ))),
             ConnectionSource::Transaction(open) => open.guard().await,
         }
@@ -251,7 +247,7 @@ impl Session {
         let ConnectionSource::Database(database, usage) = &self.source else {
             return Ok(TransactionScope::Joined(self));
         };
-        let transaction = database.pools(*usage).writer.begin_one().await?;
+        let transaction = database.pools(usage).writer.begin_one().await?;
         Ok(TransactionScope::Own(Box::new(self.in_transaction(transaction))))
     }
 
@@ -291,18 +287,17 @@ impl Session {
 
     fn pools(&self) -> Result<&Pools> {
         match &self.source {
-            ConnectionSource::Database(database, usage) => Ok(database.pools(*usage)),
+            ConnectionSource::Database(database, usage) => Ok(database.pools(usage)),
             ConnectionSource::Transaction(_) => Err(Error::internal("a transaction begins none")),
         }
     }
 }
 
 impl Database {
-    fn pools(&self, usage: PoolUse) -> &Pools {
-        match (usage, &self.replicas) {
-            (PoolUse::Replica(number), Some(replicas)) => replicas.pools(number),
-            (PoolUse::Background, _) => &self.pools.background,
-            (PoolUse::Requests | PoolUse::Replica(_), _) => &self.pools.requests,
+    fn pools(&self, usage: &PoolUse) -> &Pools {
+        match usage {
+            PoolUse::Background => &self.pools.background,
+            PoolUse::Requests | PoolUse::Replica(_) => &self.pools.requests,
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::page_rows::RowReadLimits;
 use crate::pools::DatabaseSettings;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_application::{LogPosition, PositionHolder, Store, Transaction};
+use civitas_application::{Store, Transaction};
+use civitas_jobs::JobOwner;
 use civitas_kernel::{Event, OrganizationId, Result, clock};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
@@ -70,16 +71,12 @@ impl Store for Session {
         Ok(Arc::new(Session::with_read_limits(self, RowReadLimits { with_data: false, ..self.bounds })?))
     }
 
-    async fn on_replica(
-        &self,
-        holder: &PositionHolder,
-        position: Option<LogPosition>,
-    ) -> Option<Arc<dyn Store>> {
-        Some(Arc::new(Session::on_replica(self, holder, position).await?))
+    async fn on_replica(&self, caller: JobOwner, position: i64) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Session::on_replica(self, caller, position).await?))
     }
 
-    async fn note_position(&self, holder: PositionHolder) -> Option<LogPosition> {
-        Session::note_position(self, holder).await
+    async fn note_position(&self, writer: JobOwner) -> Option<i64> {
+        Session::note_position(self, writer).await
     }
 
     async fn truncate_log(&self) -> Result<bool> {

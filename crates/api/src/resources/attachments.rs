@@ -96,9 +96,9 @@ pub(crate) fn routes(routes: &mut Routes) {
     let list = OperationDoc::page::<AttachmentView>("Lists the attachments")
         .with_list_parameters()
         .with_filters(ATTACHMENT_FIELDS);
-    routes.read_at_replicas("listAttachments", "/attachments", READ_ATTACHMENTS, list, index);
+    routes.read("listAttachments", "/attachments", READ_ATTACHMENTS, list.at_replicas(), index);
     let show = OperationDoc::item::<AttachmentView>("Shows an attachment");
-    routes.read_at_replicas("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show, show_one);
+    routes.read("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show.at_replicas(), show_one);
     let create = OperationDoc::item::<AttachmentView>("Attaches a file to a record")
         .with_status_created()
         .with_failure(404)

@@ -154,9 +154,9 @@ pub(crate) fn routes(routes: &mut Routes) {
     };
     let list = read(OperationDoc::page::<BlogView>("Lists the blog posts").with_page_parameters())
         .with_filters(POST_FIELDS);
-    routes.read_at_replicas("listBlogPosts", "/blogs", READ_POSTS, list, index);
+    routes.read("listBlogPosts", "/blogs", READ_POSTS, list.at_replicas(), index);
     let show = read(OperationDoc::item::<BlogView>("Shows a blog post"));
-    routes.read_at_replicas("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
+    routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show.at_replicas(), show_one);
     routes.write(&WriteRoute {
         operations: post(["createBlogPostAsync", "createBlogPost"], "/blogs"),
         read: create,

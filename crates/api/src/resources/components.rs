@@ -89,42 +89,33 @@ const IGNORED: &[FilterField<()>] = &[FilterField::new("id", FieldKind::Integer,
 
 pub(crate) fn routes(routes: &mut Routes) {
     let search = OperationDoc::new("Searches the components of all kinds", "component_index_response");
-    let search = search.with_locales().with_list_parameters().with_filters(COMPONENT_FIELDS);
-    routes.read_at_replicas("searchComponents", "/components/search", READ_COMPONENTS, search, |r| {
-        index(r, None)
-    });
+    let search = search.at_replicas().with_locales().with_list_parameters().with_filters(COMPONENT_FIELDS);
+    routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
     let list = |summary, answer| {
         OperationDoc::new(summary, answer)
+            .at_replicas()
             .with_locales()
             .with_list_parameters()
             .with_filters(COMPONENT_FIELDS_WITHOUT_KIND)
     };
-    let show = |summary, answer| OperationDoc::new(summary, answer).with_locales();
+    let show = |summary, answer| OperationDoc::new(summary, answer).at_replicas().with_locales();
     let (proposals, blogs) = (ComponentKind::Proposals, ComponentKind::Blogs);
     let doc = list("Lists the proposals components", "proposal_component_index_response");
     let path = "/components/proposal_components";
-    routes.read_at_replicas("listProposalComponents", path, READ_COMPONENTS, doc, move |r| {
-        index(r, Some(proposals))
-    });
+    routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
     let doc = show("Shows a proposals component", "proposal_component_item_response");
     let doc = doc
         .with_page_parameters()
         .with_filters(IGNORED)
         .with_note("Pages and filters are accepted and ignored.");
     let path = "/components/proposal_components/{id}";
-    routes.read_at_replicas("showProposalComponent", path, READ_COMPONENTS, doc, show_proposal_component);
+    routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposal_component);
     let doc = list("Lists the blog components", "blog_component_index_response");
     let path = "/components/blog_components";
-    routes.read_at_replicas("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
+    routes.read("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
     let doc = show("Shows a blog component", "blog_component_item_response").with_space_parameters();
-    let path = "/components/blog_components/{id}";
-    routes.read_at_replicas(
-        "showBlogComponent",
-        path,
-        READ_COMPONENTS,
-        doc.with_component_id(),
-        show_blog_component,
-    );
+    let (doc, path) = (doc.with_component_id(), "/components/blog_components/{id}");
+    routes.read("showBlogComponent", path, READ_COMPONENTS, doc, show_blog_component);
 }
 
 async fn index(request: Request, kind: Option<ComponentKind>) -> HandlerResult {

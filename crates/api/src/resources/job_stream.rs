@@ -9,7 +9,7 @@ use crate::resources::jobs::{detail, job_id};
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use civitas_application::{PositionHolder, ShareHolder, SharePermit, SharedResource, Store};
+use civitas_application::{ShareHolder, SharePermit, SharedResource, Store};
 use civitas_jobs::{JobAnswer, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
@@ -121,10 +121,8 @@ impl JobStream {
                 self.pause().await?;
                 find(&*self.store, self.organization, self.id).await
             };
-            if let Ok(job) = &job
-                && let Some(holder) = PositionHolder::of_ended_job(self.organization, job)
-            {
-                self.backend.store().note_position(holder).await;
+            if let Some(writer) = job.as_ref().ok().and_then(JobAnswer::owner_of_ended) {
+                self.backend.store().note_position(writer).await;
             }
             let chunk = match job {
                 Ok(job) => self.status(job).inspect_err(failed).ok()?,

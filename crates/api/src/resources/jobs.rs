@@ -9,8 +9,8 @@ use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{JobStatusName, iso_milliseconds};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{PositionHolder, SiteSettings};
-use civitas_jobs::{self as jobs, JOB_FIELDS, JobAnswer, JobStatus, Jobs, LIST_JOBS};
+use civitas_application::SiteSettings;
+use civitas_jobs::{self as jobs, JOB_FIELDS, JobAnswer, JobOwner, JobStatus, Jobs, LIST_JOBS};
 use civitas_kernel::{Error, FieldError, JobId, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -94,10 +94,10 @@ async fn show_one(request: Request) -> HandlerResult {
     let jobs = Jobs { store: request.ports().jobs() };
     let job = jobs.find(request.tenant.id, job_id(&request)?).await?;
     let changed_at = job.summary.updated_at;
-    let holder = PositionHolder::of_ended_job(request.tenant.id, &job);
+    let writer = job.owner_of_ended();
     let detail = detail(request.backend.commands.site(), &request.tenant.host, job)?;
     let reply = Reply::for_public_read(&request, &detail, changed_at)?;
-    Ok(request.backend.with_position(reply, holder).await)
+    Ok(request.backend.with_position(reply, writer).await)
 }
 
 async fn index(request: Request) -> HandlerResult {
@@ -107,7 +107,7 @@ async fn index(request: Request) -> HandlerResult {
     let view = |job| summary(site, &request.tenant.host, job);
     let reply = answers::page_reply(&request, &["jobs"], page, false, |job| job.updated_at, view).await?;
     // Some may have ended.
-    Ok(request.backend.with_position(reply, Some(PositionHolder::of_caller(request.ctx()?))).await)
+    Ok(request.backend.with_position(reply, Some(JobOwner::of_caller(request.ctx()?))).await)
 }
 
 async fn remove(request: Request) -> HandlerResult {

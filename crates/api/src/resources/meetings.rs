@@ -60,9 +60,9 @@ pub(crate) fn routes(routes: &mut Routes) {
     };
     let list = read(OperationDoc::page::<MeetingView>("Lists the meetings").with_page_parameters())
         .with_filters(MEETING_FIELDS);
-    routes.read_at_replicas("listMeetings", "/meetings", READ_MEETINGS, list, index);
+    routes.read("listMeetings", "/meetings", READ_MEETINGS, list.at_replicas(), index);
     let show = read(OperationDoc::item::<MeetingView>("Shows a meeting"));
-    routes.read_at_replicas("getMeeting", "/meetings/{id}", READ_MEETINGS, show, show_one);
+    routes.read("getMeeting", "/meetings/{id}", READ_MEETINGS, show.at_replicas(), show_one);
 }
 
 async fn index(request: Request) -> HandlerResult {

@@ -106,12 +106,12 @@ pub(crate) fn routes(routes: &mut Routes) {
         .with_locales()
         .with_list_parameters();
     let list = list.with_filters(ORGANIZATION_FIELDS);
-    routes.read_at_replicas("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
+    routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list.at_replicas(), index);
     let show = OperationDoc::item::<OrganizationView>("Shows an organization").with_locales();
     let unused = || OperationDoc::item::<OrganizationView>("Not implemented");
     routes.add_route("", Method::POST, "/organizations", RequiredAccess::NoAction, unused(), index);
     routes.add_route("", Method::DELETE, "/organizations/{id}", RequiredAccess::NoAction, unused(), show_one);
-    routes.read_at_replicas("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
+    routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show.at_replicas(), show_one);
     let doc = OperationDoc::item::<OrganizationView>("Updates settings of an organization").with_locales();
     routes.write_or_patch(&WriteRoute {
         operations: put(["updateOrganizationAsync", "updateOrganization"], "/organizations/{id}"),

@@ -127,9 +127,9 @@ pub(crate) fn routes(routes: &mut Routes) {
     const ORDERS: &[&str] = &["published_at", "id", "created_at", "updated_at", "votes_count", "rand"];
     let read = |doc: OperationDoc| doc.with_component_read_parameters(ORDERS).with_filters(PROPOSAL_FIELDS);
     let list = read(OperationDoc::page::<ProposalView>("Lists the proposals").with_page_parameters());
-    routes.read_at_replicas("listProposals", "/proposals", READ_PROPOSALS, list, index);
+    routes.read("listProposals", "/proposals", READ_PROPOSALS, list.at_replicas(), index);
     let show = read(OperationDoc::item::<ProposalView>("Shows a proposal"));
-    routes.read_at_replicas("getProposal", "/proposals/{id}", READ_PROPOSALS, show, show_one);
+    routes.read("getProposal", "/proposals/{id}", READ_PROPOSALS, show.at_replicas(), show_one);
 }
 
 async fn index(request: Request) -> HandlerResult {

@@ -98,20 +98,19 @@ struct SpaceLinks {
 pub(crate) fn routes(routes: &mut Routes) {
     let list = |summary| {
         OperationDoc::page::<SpaceView>(summary)
+            .at_replicas()
             .with_locales()
             .with_list_parameters()
             .with_filters(SPACE_FIELDS)
     };
-    let show = |summary| OperationDoc::item::<SpaceView>(summary).with_locales();
+    let show = |summary| OperationDoc::item::<SpaceView>(summary).at_replicas().with_locales();
     let search = list("Searches the spaces of all kinds");
-    routes.read_at_replicas("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
+    routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
     for (kind, list_id, show_id) in KINDS {
         let path = format!("/spaces/{}", kind.as_str());
         let (all, one) = (list("Lists the spaces of one kind"), show("Shows a space"));
-        routes.read_at_replicas(list_id, &path, READ_SPACES, all, move |r| index(r, Some(kind)));
-        routes.read_at_replicas(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| {
-            show_one(r, kind)
-        });
+        routes.read(list_id, &path, READ_SPACES, all, move |r| index(r, Some(kind)));
+        routes.read(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| show_one(r, kind));
     }
 }
 

@@ -70,16 +70,11 @@ pub(crate) fn routes(routes: &mut Routes) {
     let list = OperationDoc::page::<VoteView>("Lists the votes")
         .with_locales()
         .with_list_parameters()
-        .with_space_parameters();
-    routes.read_at_replicas(
-        "listProposalVotes",
-        "/vote_proposals",
-        READ_VOTES,
-        list.with_filters(VOTE_FIELDS),
-        index,
-    );
+        .with_space_parameters()
+        .with_filters(VOTE_FIELDS);
+    routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.at_replicas(), index);
     let show = OperationDoc::item::<VoteView>("Shows a vote").with_locales().with_space_parameters();
-    routes.read_at_replicas("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
+    routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show.at_replicas(), show_one);
     let doc = OperationDoc::new("Votes on a proposal", "vote_proposal_cast_response")
         .with_locales()
         .with_space_parameters();

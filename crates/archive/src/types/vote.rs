@@ -72,7 +72,7 @@ impl RecordAdministration<Vote> for ImportedVotes<'_> {
     }
 
     async fn create_many(&self, organization: OrganizationId, votes: &[Vote]) -> Result<Option<Vec<VoteId>>> {
-        self.0.add_many(organization, votes).await
+        self.0.add_uncounted(organization, votes).await
     }
 }
 
@@ -121,10 +121,10 @@ impl RecordKind for VoteRecordType {
         Ok(())
     }
 
-    /// Makes the votes of all users in a component temporary or final at once.
+    /// Makes the votes of all users in a component temporary or final at once, and counts them.
     async fn finish(&mut self, context: &mut ImportContext<'_>) -> ImportResult {
         for of in std::mem::take(&mut self.unsettled) {
-            let mut after = None;
+            let (mut after, mut minimums) = (None, Vec::new());
             loop {
                 let page = context.ports.components().page_after(of, after, PAGE).await?;
                 let Some((last, _)) = page.last() else { break };
@@ -132,10 +132,11 @@ impl RecordKind for VoteRecordType {
                 for (id, component) in &page {
                     let minimum = minimum_votes(component);
                     if component.kind == ComponentKind::Proposals && minimum > 0 {
-                        context.ports.votes().set_finality(of, *id, minimum).await?;
+                        minimums.push((*id, minimum));
                     }
                 }
             }
+            context.ports.votes().settle(of, &minimums).await?;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! A job and its states, from pending to completed or failed (contract 09 A.5).
 
-use civitas_kernel::{AnswerLanguages, ClientId, Error, FieldError, JobId, OrganizationId, TokenId, UserId};
+use civitas_kernel::{
+    AnswerLanguages, ClientId, Ctx, Error, FieldError, JobId, OrganizationId, TokenId, UserId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -49,13 +51,20 @@ impl JobStatus {
     }
 }
 
-/// The owner of a job: all tokens of the same client and user see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The owner of a job, or of another write: all tokens of the same client and user see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JobOwner {
     /// The client.
     pub client: ClientId,
     /// The user of a user token.
     pub user: Option<UserId>,
+}
+
+impl JobOwner {
+    /// The caller of a request.
+    pub fn of_caller(ctx: &Ctx) -> Self {
+        Self { client: ctx.caller.client, user: ctx.participant() }
+    }
 }
 
 /// The work of a job: a command, and the languages of its result.
@@ -106,6 +115,7 @@ impl From<&Error> for JobFailure {
             Error::OAuth { .. }
             | Error::Disabled
             | Error::ReadOnly
+            | Error::NotServed
             | Error::TooManyRequests(_)
             | Error::Conflict(_)
             | Error::Unavailable(_)
@@ -173,6 +183,13 @@ pub struct JobAnswer {
     pub result: Option<String>,
     /// Why it failed.
     pub failure: Option<JobFailure>,
+}
+
+impl JobAnswer {
+    /// The owner of a job that has ended.
+    pub fn owner_of_ended(&self) -> Option<JobOwner> {
+        self.summary.status.has_ended().then_some(self.owner)
+    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,8 @@ impl Jobs<'_> {
     /// `Unknown filter`, `Invalid value for filter`.
     pub async fn list(&self, ctx: &Ctx, filter: &RawFilter, page: PageRequest) -> Result<Page<JobSummary>> {
         ctx.require(&LIST_JOBS)?;
-        self.store.list(ctx.organization, owner(ctx), &read_filters(JOB_FIELDS, filter)?, page).await
+        let filters = read_filters(JOB_FIELDS, filter)?;
+        self.store.list(ctx.organization, JobOwner::of_caller(ctx), &filters, page).await
     }
 
     /// Removes a job of the caller's client and user. A pending one never runs; one that is being processed still
@@ -38,11 +39,7 @@ impl Jobs<'_> {
     /// `NotFound`.
     pub async fn remove(&self, ctx: &Ctx, id: JobId) -> Result<()> {
         ctx.require(&LIST_JOBS)?;
-        let removed = self.store.remove(ctx.organization, owner(ctx), id).await?;
+        let removed = self.store.remove(ctx.organization, JobOwner::of_caller(ctx), id).await?;
         if removed { Ok(()) } else { Err(Error::NotFound) }
     }
-}
-
-fn owner(ctx: &Ctx) -> JobOwner {
-    JobOwner { client: ctx.caller.client, user: ctx.participant() }
 }

@@ -1,7 +1,9 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::OrganizationQuery::{ById, ByName};
-use crate::{Features, HostMatch, ORGANIZATION_FIELDS, Organization, OrganizationStore, RegistrationMode};
+use crate::{
+    Features, HostMatch, MoveState, ORGANIZATION_FIELDS, Organization, OrganizationStore, RegistrationMode,
+};
 use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read_filters;
 use civitas_kernel::records::Change;
@@ -193,6 +195,33 @@ pub async fn pages_of_ids_do_not_overlap(store: &dyn OrganizationStore) -> Resul
     }
     assert!(seen.is_sorted_by(|a, b| a < b), "ascending, none twice");
     assert!(added.iter().all(|id| seen.contains(id)));
+    Ok(())
+}
+
+/// Confirmed hosts of organizations that are served here are listed in their order, in pages.
+pub async fn lists_the_hosts_that_are_served(store: &dyn OrganizationStore) -> Result<()> {
+    let (before, mut ids) = (store.served_hosts("", 100).await?, Vec::new());
+    for host in ["page3.example", "page1.example", "page2.example"] {
+        ids.push(store.add(&organization(host)).await?);
+    }
+    store.add(&unusual()).await?;
+    let states = [Some(MoveState::Leaving), Some(MoveState::Left), Some(MoveState::Arriving)];
+    let mut expected = before.clone();
+    let confirmed = unusual().secondary_hosts.into_iter();
+    let is_confirmed = |host: &String| !unusual().unconfirmed_secondary_hosts.contains(host);
+    expected.extend(confirmed.filter(is_confirmed).chain([unusual().host, "page3.example".to_owned()]));
+    expected.sort();
+    for (id, state) in ids.into_iter().zip(states) {
+        store.set_move_state(id, state).await?;
+    }
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = store.served_hosts(&after, 2).await?;
+        let Some(last) = page.last() else { break };
+        after.clone_from(last);
+        seen.extend(page);
+    }
+    assert_eq!(seen, expected);
     Ok(())
 }
 

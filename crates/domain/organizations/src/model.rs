@@ -38,26 +38,25 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Checks that requests are answered here.
+    /// The organization, if requests are answered here.
     ///
     /// # Errors
-    /// `Unavailable` while only another deployment answers them, or will do so.
-    pub fn check_served(&self) -> Result<()> {
-        match self.move_state {
-            Some(MoveState::Left | MoveState::Arriving) => {
-                Err(Error::Unavailable("the organization is moved to another deployment".into()))
-            }
-            Some(MoveState::Leaving) | None => Ok(()),
-        }
+    /// `NotServed`.
+    pub fn served(self) -> Result<Self> {
+        let is_served = matches!(self.move_state, None | Some(MoveState::Leaving));
+        if is_served { Ok(self) } else { Err(Error::NotServed) }
     }
 
     /// Checks that its records may be changed here.
     ///
     /// # Errors
-    /// As [`Self::check_served`]; `ReadOnly` during a move.
+    /// `NotServed`; `ReadOnly` during a move.
     pub fn check_writable(&self) -> Result<()> {
-        self.check_served()?;
-        if self.move_state.is_some() { Err(Error::ReadOnly) } else { Ok(()) }
+        match self.move_state {
+            None => Ok(()),
+            Some(MoveState::Leaving) => Err(Error::ReadOnly),
+            Some(MoveState::Left | MoveState::Arriving) => Err(Error::NotServed),
+        }
     }
 }
 

@@ -91,6 +91,8 @@ pub trait OrganizationStore: Send + Sync {
     async fn release_hosts(&self, id: OrganizationId, hosts: &[String]) -> Result<()>;
     /// Sets the state of a move; `None`: it is served here. `NotFound` when there is no such organization.
     async fn set_move_state(&self, id: OrganizationId, state: Option<MoveState>) -> Result<()>;
+    /// The confirmed hosts of the organizations that are served here, in their order, at most `limit` after `after`.
+    async fn served_hosts(&self, after: &str, limit: i64) -> Result<Vec<String>>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
 }

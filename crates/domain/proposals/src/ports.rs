@@ -208,6 +208,12 @@ store! {
         -> Result<Page<(VoteId, Vote)>>;
         /// Removes a vote.
         async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;
+        /// Adds votes as [`Records::add_many`]. [`Self::settle`] must follow before the commit: until then the numbers of
+        /// votes of their proposals need not be right. `Internal` outside a transaction.
+        async fn add_uncounted(&self, organization: OrganizationId, votes: &[Vote]) -> Result<Option<Vec<VoteId>>>;
+        /// Makes the votes in components final or temporary, by these minimums of votes per user, then counts the final
+        /// votes of each proposal of the organization. `Internal` outside a transaction.
+        async fn settle(&self, organization: OrganizationId, minimums: &[(ComponentId, i64)]) -> Result<()>;
         /// Makes all votes in a component final or temporary, by this minimum of votes per user.
         async fn set_finality(&self, organization: OrganizationId, component: ComponentId, minimum: i64)
         -> Result<()>;

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::iter::{once, successors};
+use std::iter::successors;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ const ORDER_TIME: Duration = Duration::from_secs(60);
 const POLLS: RetryPolicy = RetryPolicy::new().timeout(Duration::from_secs(30));
 /// The most orders of one organization in an hour.
 const MAX_ORDERS: u32 = 10;
-/// The number of organizations that are read at once.
+/// The number of hosts that are read at once.
 const PAGE: i64 = 100;
 
 /// Makes and renews the certificates of all confirmed hosts.
@@ -145,23 +145,20 @@ impl CertificateOrders {
             self.recent.clear();
             self.counted_since = Instant::now();
         }
-        let mut after = None;
+        let mut after = String::new();
         loop {
-            let ids = self.store.organizations().ids(after, PAGE).await?;
-            let Some(last) = ids.last() else { break };
-            after = Some(*last);
-            for id in &ids {
-                let Some(organization) = self.store.organizations().find(*id).await? else { continue };
-                for host in once(organization.host).chain(organization.secondary_hosts) {
-                    if self.waits(&host) {
-                        continue;
-                    }
-                    self.order(&host).await?;
-                    // Clients wait for these.
-                    for _ in 0..super::MAX_WAITING_NAMES {
-                        let Ok(host) = self.missing.try_recv() else { break };
-                        self.order_missing(&host).await?;
-                    }
+            let hosts = self.store.organizations().served_hosts(&after, PAGE).await?;
+            let Some(last) = hosts.last() else { break };
+            after.clone_from(last);
+            for host in hosts {
+                if self.waits(&host) {
+                    continue;
+                }
+                self.order(&host).await?;
+                // Clients wait for these.
+                for _ in 0..super::MAX_WAITING_NAMES {
+                    let Ok(host) = self.missing.try_recv() else { break };
+                    self.order_missing(&host).await?;
                 }
             }
         }

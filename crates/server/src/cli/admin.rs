@@ -1,6 +1,6 @@
 //! `civitas admin`: the accounts of the system panel.
 
-use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, actor, configure, open_store};
 use crate::config::SettingSources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email, normal_email};
@@ -36,7 +36,7 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let args = match command {
         AdminCommand::Create(args) => args,
         AdminCommand::DisableSecondFactor { email } => {
@@ -68,7 +68,7 @@ pub(super) async fn set_password(
     password: &Secret,
 ) -> CommandResult<bool> {
     let password = NewPassword::new(passwords, email, password).await.map_err(refused)?;
-    let transaction = store.begin().await.map_err(command_error)?;
+    let transaction = store.begin().await?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
@@ -87,13 +87,13 @@ pub(super) async fn set_password(
     };
     let known: civitas_kernel::Result<bool> = change.await;
     let known = known.map_err(refused)?;
-    transaction.commit().await.map_err(command_error)?;
+    transaction.commit().await?;
     Ok(known)
 }
 
 async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Console<'_>) -> CommandResult {
     let email = normal_email(email);
-    let transaction = store.begin().await.map_err(command_error)?;
+    let transaction = store.begin().await?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
         let (id, _) = store.find_by_email(&email).await?.ok_or(Error::NotFound)?;
@@ -108,20 +108,20 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
         Error::NotFound => CommandError::Because(format!("{email} is no system administrator")),
         other => refused(other),
     })?;
-    transaction.commit().await.map_err(command_error)?;
+    transaction.commit().await?;
     console.print(format_args!("{email} signs in without a second factor"))
 }
 
 fn refused(error: Error) -> CommandError {
     match error {
         Error::Rejected(error) => CommandError::Because(error.description),
-        other => command_error(other),
+        other => CommandError::from(other),
     }
 }
 
 fn read_password(console: &mut Console<'_>) -> CommandResult<Secret> {
     let mut line = String::new();
-    console.stdin.read_line(&mut line).map_err(command_error)?;
+    console.stdin.read_line(&mut line)?;
     let password = line.trim_end_matches(['\r', '\n']).trim_start_matches('\u{feff}');
     if password.trim().is_empty() {
         return Err(CommandError::Because("the password must not be blank".to_owned()));

@@ -1,7 +1,7 @@
 //! `civitas api-client` (contract 04 §4). For programs: errors too are written to standard output, in the
 //! requested format, with exit code 1.
 
-use super::{Cli, CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use super::{Cli, CommandError, CommandResult, Console, actor, configure, open_store};
 use crate::config::SettingSources;
 use civitas_accounts::{ApiClient, ClientAdministration, ClientAdministrationError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
@@ -137,7 +137,7 @@ fn usage(console: &mut Console<'_>) -> CommandResult {
     let mut command = Cli::command();
     command.build();
     let help = command.find_subcommand_mut("api-client").map(clap::Command::render_help);
-    write!(console.stdout, "{}", help.unwrap_or_default()).map_err(command_error)
+    write!(console.stdout, "{}", help.unwrap_or_default()).map_err(CommandError::from)
 }
 
 /// Whether arguments that cannot be parsed seem to be for this command.

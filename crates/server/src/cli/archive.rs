@@ -1,7 +1,7 @@
 //! `civitas import` and `civitas export` (contract 10).
 
 use super::progress::ProgressLine;
-use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, actor, configure, open_store};
 use crate::config::{Config, Scheme, SettingSources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
@@ -106,10 +106,10 @@ pub(super) async fn import(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let committer = civitas_api::event_committer(crate::site::from_config(&config));
-    let objects = files::open_file_store(&config).map_err(command_error)?;
-    let intake = files::open_intake(&config).map_err(command_error)?;
+    let objects = files::open_file_store(&config)?;
+    let intake = files::open_intake(&config)?;
     // Paths of files are relative to the archive.
     let directory = if is_console(&args.file) { None } else { Some(paths::directory_of(&args.file)) };
     let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::target_policy(&config));
@@ -139,12 +139,12 @@ pub(super) async fn import(
         None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut observe).await,
     };
     line.clear();
-    console.print(report.map_err(command_error)?.to_json())
+    console.print(report?.to_json())
 }
 
 /// The file and its length; a pipe has none, and can be read only once.
 pub(super) fn open(path: &Path) -> CommandResult<(BufReader<File>, Option<u64>)> {
-    let fault = |error| command_error(paths::with_path(path, error));
+    let fault = |error| paths::with_path(path, error);
     let file = File::open(path).map_err(fault)?;
     let found = file.metadata().map_err(fault)?;
     Ok((BufReader::new(file), found.is_file().then_some(found.len())))
@@ -166,7 +166,7 @@ pub(super) async fn export(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let options = ExportOptions {
         organization: args.organization,
         with_secrets: args.with_secrets,
@@ -174,7 +174,7 @@ pub(super) async fn export(
     };
     let store = open_store(&config).await?;
     write_export_entry(&*store, &export_audit_entry(&options)).await?;
-    let objects = files::open_file_store(&config).map_err(command_error)?;
+    let objects = files::open_file_store(&config)?;
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };
@@ -222,7 +222,7 @@ pub(super) fn export_audit_entry(options: &ExportOptions) -> NewAuditEntry {
 
 /// Writes an export into the audit trail, before it begins.
 pub(super) async fn write_export_entry(store: &dyn Store, audit_entry: &NewAuditEntry) -> CommandResult {
-    let tx = store.begin().await.map_err(command_error)?;
-    tx.audit().append(audit_entry, clock::now()).await.map_err(command_error)?;
-    tx.commit().await.map_err(command_error)
+    let tx = store.begin().await?;
+    tx.audit().append(audit_entry, clock::now()).await?;
+    tx.commit().await.map_err(CommandError::from)
 }

@@ -1,8 +1,7 @@
 //! `civitas audit`: lists and verifies the audit trail.
 
 use super::{
-    CommandError, CommandResult, Console, command_error, configure, find_organization, open_store, read_time,
-    time_text,
+    CommandError, CommandResult, Console, configure, find_organization, open_store, read_time, time_text,
 };
 use crate::config::SettingSources;
 use civitas_application::Store;
@@ -72,7 +71,7 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let store = open_store(&config).await?;
     match command {
         AuditCommand::List(args) => list(args, &*store, console).await,
@@ -96,7 +95,7 @@ async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> C
         until: args.until.map(clock::to_microseconds),
     };
     let page = PageRequest::new(args.page, args.limit);
-    let listed = store.audit().list(&filter, page).await.map_err(command_error)?;
+    let listed = store.audit().list(&filter, page).await?;
     for entry in &listed.items {
         match args.format {
             Format::Json => console.print(entry_json(entry))?,
@@ -126,11 +125,11 @@ async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>
     match host {
         Some(host) => {
             let organization = find_organization(store, host).await?;
-            report(trail.verify(Some(organization)).await.map_err(command_error)?);
+            report(trail.verify(Some(organization)).await?);
         }
-        None => trail.verify_all(report).await.map_err(command_error)?,
+        None => trail.verify_all(report).await?,
     }
-    write!(console.stdout, "{lines}").map_err(command_error)?;
+    write!(console.stdout, "{lines}")?;
     if faults.is_empty() { Ok(()) } else { Err(CommandError::Because(faults.join("; "))) }
 }
 

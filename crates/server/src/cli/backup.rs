@@ -1,6 +1,6 @@
 //! `civitas backup` and `civitas restore`.
 
-use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, configure, open_store};
 use crate::backup::{BackupResult, backups_at, cause, database_copier, make_backup, write_audit_entry};
 use crate::config::{Config, SettingSources};
 use crate::files::{open_file_store, open_intake};
@@ -52,17 +52,17 @@ pub(super) async fn backup(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let to = args.to.or_else(|| config.backup_to.clone());
     let to =
         to.ok_or_else(|| CommandError::Because("say where to: --to DIR, or set backup_to".to_owned()))?;
     if args.list {
-        return list(&backups_at(&config, &to).map_err(command_error)?, console).await;
+        return list(&backups_at(&config, &to)?, console).await;
     }
     let store = open_store(&config).await?;
-    let backups = backups_at(&config, &to).map_err(command_error)?;
+    let backups = backups_at(&config, &to)?;
     let made = make_backup(&config, &*store, &backups, "civitas backup").await;
-    let BackupResult { manifest, new_files, removed } = made.map_err(command_error)?;
+    let BackupResult { manifest, new_files, removed } = made?;
     let mut report = summary(&manifest);
     report["new_files"] = json!(new_files);
     console.print(json!({"backup": report, "removed": removed}))?;
@@ -97,7 +97,7 @@ fn summary(manifest: &BackupManifest) -> Value {
 }
 
 async fn list(backups: &Backups, console: &mut Console<'_>) -> CommandResult {
-    for (name, complete) in backups.names().await.map_err(command_error)? {
+    for (name, complete) in backups.names().await? {
         let line = match backups.find(Some(&name)).await {
             Ok(manifest) => summary(&manifest),
             Err(error) if complete => json!({"name": name, "complete": true, "fault": cause(&error)}),
@@ -113,9 +113,9 @@ pub(super) async fn restore(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
-    let backups = backups_at(&config, &args.from).map_err(command_error)?;
-    let manifest = backups.find(args.backup.as_ref()).await.map_err(command_error)?;
+    let config = configure(sources)?;
+    let backups = backups_at(&config, &args.from)?;
+    let manifest = backups.find(args.backup.as_ref()).await?;
     if args.check {
         return check(&backups, &manifest, &config, console).await;
     }
@@ -124,15 +124,12 @@ pub(super) async fn restore(
         report["database"] = database(&backups, &manifest, &config).await?;
     }
     let store = open_store(&config).await?;
-    let (to, intake) =
-        (open_file_store(&config).map_err(command_error)?, open_intake(&config).map_err(command_error)?);
+    let (to, intake) = (open_file_store(&config)?, open_intake(&config)?);
     let (rows, known) = (store.files(), FileDigests::new());
     let transfer = FileTransfer { rows, intake: &intake, from: &*backups.files, to: &to, known };
-    let files = transfer.run(&mut |_, _, _| {}).await.map_err(command_error)?;
+    let files = transfer.run(&mut |_, _, _| {}).await?;
     report["files"] = json!(files);
-    write_audit_entry(&*store, Action::BackupRestored, "civitas restore", &manifest.name)
-        .await
-        .map_err(command_error)?;
+    write_audit_entry(&*store, Action::BackupRestored, "civitas restore", &manifest.name).await?;
     console.print(report)?;
     let key = secret_key::path(&config);
     if config.secret_key.is_empty() && !key.exists() {
@@ -156,10 +153,10 @@ async fn check(
     config: &Config,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let copier = database_copier(config).map_err(command_error)?;
-    let copy = backups.database(manifest, copier.engine()).await.map_err(command_error)?;
-    let proof = copier.check(&copy).await.map_err(command_error)?;
-    let missing = backups.check_files(manifest).await.map_err(command_error)?;
+    let copier = database_copier(config)?;
+    let copy = backups.database(manifest, copier.engine()).await?;
+    let proof = copier.check(&copy).await?;
+    let missing = backups.check_files(manifest).await?;
     let mut report = summary(manifest);
     report["proof"] = json!(proof);
     report["missing"] = json!(missing);
@@ -175,13 +172,13 @@ async fn check(
 
 /// Restores the database, and applies newer migrations.
 async fn database(backups: &Backups, manifest: &BackupManifest, config: &Config) -> CommandResult<Value> {
-    let copier = database_copier(config).map_err(command_error)?;
-    let copy = backups.database(manifest, copier.engine()).await.map_err(command_error)?;
+    let copier = database_copier(config)?;
+    let copy = backups.database(manifest, copier.engine()).await?;
     let database = Database::from_config(config);
     if let Some(directory) = database.file().and_then(|file| file.parent()) {
-        create_private_directory(directory).map_err(command_error)?;
+        create_private_directory(directory)?;
     }
-    copier.restore(&copy).await.map_err(command_error)?;
-    let applied = database.migrate().await.map_err(command_error)?;
+    copier.restore(&copy).await?;
+    let applied = database.migrate().await?;
     Ok(json!({"tables": copy.rows.0.len(), "rows": copy.rows.total(), "applied_migrations": applied}))
 }

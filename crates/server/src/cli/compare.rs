@@ -1,6 +1,6 @@
 //! `civitas compare`: what differs between the answers of two servers (sheet 13 §9).
 
-use super::{CommandError, CommandResult, Console, command_error};
+use super::{CommandError, CommandResult, Console};
 use crate::paths;
 use civitas_compare::{Actor, CompareOptions, OldServer, SecretString, Url};
 use clap::ValueEnum;
@@ -90,9 +90,7 @@ fn read_sample(text: &str) -> Result<usize, String> {
 pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> CommandResult {
     let client_secret = read_secret(args.client_secret_file.as_deref(), console)?;
     let import_report = match &args.import_report {
-        Some(file) => {
-            serde_json::from_slice(&paths::read(file).map_err(command_error)?).map_err(command_error)?
-        }
+        Some(file) => serde_json::from_slice(&paths::read(file)?)?,
         None => Value::Null,
     };
     let old = match (args.replay, args.old) {
@@ -113,10 +111,10 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Command
         show_values: args.show_values,
         parallel: args.parallel.into(),
     };
-    let report = civitas_compare::compare(options).await.map_err(command_error)?;
+    let report = civitas_compare::compare(options).await?;
     if let Some(file) = &args.report {
-        let json = serde_json::to_vec(&report).map_err(command_error)?;
-        write_private(file, &json).map_err(|error| command_error(paths::with_path(file, error)))?;
+        let json = serde_json::to_vec(&report)?;
+        write_private(file, &json).map_err(|error| paths::with_path(file, error))?;
     }
     match args.format {
         Format::Text => console.print(&report)?,
@@ -127,10 +125,10 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Command
 
 fn read_secret(file: Option<&Path>, console: &mut Console<'_>) -> CommandResult<SecretString> {
     let text = if let Some(file) = file {
-        fs::read_to_string(file).map_err(|error| command_error(paths::with_path(file, error)))?
+        fs::read_to_string(file).map_err(|error| paths::with_path(file, error))?
     } else {
         let mut line = String::new();
-        console.stdin.read_line(&mut line).map_err(command_error)?;
+        console.stdin.read_line(&mut line)?;
         line
     };
     Ok(SecretString::from(text.trim()))

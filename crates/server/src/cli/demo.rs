@@ -1,7 +1,7 @@
 //! `civitas demo`: sets up and serves a platform with demo data.
 
 use super::serve::{Signals, until_stopped};
-use super::{CommandError, CommandResult, Console, command_error};
+use super::{CommandError, CommandResult, Console};
 use crate::config::{Config, Scheme, SettingSources};
 use crate::files;
 use crate::store::Database;
@@ -29,19 +29,18 @@ pub(super) async fn run(sources: SettingSources, console: &mut Console<'_>) -> C
     let traces =
         telemetry::start_server_logging(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     let database = Database::from_config(&config);
-    let schema = database.schema().await.map_err(command_error)?;
+    let schema = database.schema().await?;
     if let Some(refusal) = schema.refusal().filter(|_| !schema.can_be_migrated()) {
         return Err(CommandError::Because(refusal));
     }
-    database.migrate().await.map_err(command_error)?;
-    let signals = Signals::listen().map_err(command_error)?;
+    database.migrate().await?;
+    let signals = Signals::listen()?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let locales = config.locales.clone();
-    let objects = files::open_file_store(&config).map_err(command_error)?;
-    let intake = files::open_intake(&config).map_err(command_error)?;
+    let objects = files::open_file_store(&config)?;
+    let intake = files::open_intake(&config)?;
     let files = FileServices { objects: &objects, intake: &intake, directory: None };
-    let (cipher, policy) =
-        (webhooks::webhook_cipher(&config).map_err(command_error)?, webhooks::target_policy(&config));
+    let (cipher, policy) = (webhooks::webhook_cipher(&config)?, webhooks::target_policy(&config));
     let options = ImportOptions {
         single_label_hosts: true,
         files: Some(files),
@@ -49,10 +48,10 @@ pub(super) async fn run(sources: SettingSources, console: &mut Console<'_>) -> C
         allow_operators: true,
         ..ImportOptions::new(&locales, clock::now())
     };
-    let running = wiring::start(config).await.map_err(command_error)?;
+    let running = wiring::start(config).await?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
     let first = first_start(&*running.store, options).await?;
-    greet(console.stdout, &origin, first.as_ref()).map_err(command_error)?;
+    greet(console.stdout, &origin, first.as_ref())?;
     until_stopped(running, traces, signals).await
 }
 
@@ -86,19 +85,20 @@ struct FirstStart {
 
 /// Imports the demo into an empty database; `None` when it has an organization already.
 async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> CommandResult<Option<FirstStart>> {
-    if !store.organizations().ids(None, 1).await.map_err(command_error)?.is_empty() {
+    if !store.organizations().ids(None, 1).await?.is_empty() {
         return Ok(None);
     }
     let passwords = Argon2Passwords::without_wait_limit();
     let demo = Cursor::new(archive::demo_archive());
     let report = archive::import_seekable(store, &passwords, demo, options, &mut |_| ()).await;
-    let report = report.map_err(command_error)?;
-    let admins = store.administrators().page_after(None, 1).await.map_err(command_error)?;
-    let (_, admin) =
-        admins.into_iter().next().ok_or_else(|| command_error("the demo has no administrator"))?;
+    let report = report?;
+    let admins = store.administrators().page_after(None, 1).await?;
+    let Some((_, admin)) = admins.into_iter().next() else {
+        return Err(CommandError::Because("the demo has no administrator".to_owned()));
+    };
     let (admin, password) = (admin.email, Secret::random("", 20));
     super::admin::set_password(store, &passwords, &admin, &password).await?;
-    let clients = clients(store, &report).await.map_err(command_error)?;
+    let clients = clients(store, &report).await?;
     let proposal = row(&report, "proposal", PROPOSAL);
     Ok(Some(FirstStart { admin, password, clients, proposal }))
 }

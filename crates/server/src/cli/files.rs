@@ -1,7 +1,7 @@
 //! `civitas files`: moves the bytes of files to another store, and compares the store with the database.
 
 use super::progress::ProgressLine;
-use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, configure, open_store};
 use crate::config::SettingSources;
 use crate::files::{open_file_store, open_intake, open_store_at};
 use civitas_application::{FileCheck, FileDigest, FileDigests, FileFinding, FileTransfer, TransferResult};
@@ -44,16 +44,15 @@ pub(super) async fn run(
 }
 
 async fn copy(args: MoveArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     if args.to == config.files_url {
         return Err(CommandError::Because(format!("{} is already files_url", args.to)));
     }
     if !["file://", "s3://"].iter().any(|scheme| args.to.starts_with(scheme)) {
         return Err(CommandError::Because("--to must begin with file:// or s3://".to_owned()));
     }
-    let (from, intake) =
-        (open_file_store(&config).map_err(command_error)?, open_intake(&config).map_err(command_error)?);
-    let to = open_store_at(&args.to, &config.object_storage).map_err(command_error)?;
+    let (from, intake) = (open_file_store(&config)?, open_intake(&config)?);
+    let to = open_store_at(&args.to, &config.object_storage)?;
     let store = open_store(&config).await?;
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
     let transfer = FileTransfer {
@@ -72,7 +71,7 @@ async fn copy(args: MoveArgs, sources: &SettingSources, console: &mut Console<'_
     };
     let moved = transfer.run(&mut observe).await;
     line.clear();
-    let moved = moved.map_err(command_error)?;
+    let moved = moved?;
     console.print_json(&moved)?;
     if moved.missing > 0 {
         return Err(CommandError::Reported);
@@ -84,8 +83,8 @@ async fn copy(args: MoveArgs, sources: &SettingSources, console: &mut Console<'_
 }
 
 async fn check(args: &CheckArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
-    let objects = open_file_store(&config).map_err(command_error)?;
+    let config = configure(sources)?;
+    let objects = open_file_store(&config)?;
     let store = open_store(&config).await?;
     let mut failed = None;
     let mut print = |finding: FileFinding| {
@@ -94,7 +93,7 @@ async fn check(args: &CheckArgs, sources: &SettingSources, console: &mut Console
         }
     };
     let found = FileCheck::run((store.files(), &objects), args.delete_unknown, &mut print).await;
-    let found = found.map_err(command_error)?;
+    let found = found?;
     if let Some(failure) = failed {
         return Err(failure);
     }

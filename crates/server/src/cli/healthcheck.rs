@@ -1,6 +1,6 @@
 //! `civitas healthcheck`: asks the server of this configuration whether it answers, for service managers of containers.
 
-use super::{CommandError, CommandResult, Console, command_error};
+use super::{CommandError, CommandResult, Console};
 use crate::config::{Config, SettingSources};
 use civitas_api::BASE_PATH;
 use reqwest::Client;
@@ -12,13 +12,13 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
-    let config = Config::load(sources).map_err(command_error)?;
+    let config = Config::load(sources)?;
     let url = url(&config);
     // reqwest uses the provider of the process. It may be installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(Policy::none()).no_proxy().timeout(TIMEOUT);
     // The certificate has the public name, not this address; nothing secret is sent.
-    let client = client.tls_danger_accept_invalid_certs(true).build().map_err(command_error)?;
+    let client = client.tls_danger_accept_invalid_certs(true).build()?;
     match client.get(&url).send().await {
         Ok(answer) if answer.status().as_u16() < 400 => {
             console.print(format_args!("{url} answers {}", answer.status()))

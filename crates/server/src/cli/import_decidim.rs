@@ -2,7 +2,7 @@
 
 use super::archive::{ArchiveCipher, is_console, open, show};
 use super::progress::ProgressLine;
-use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, configure, open_store};
 use crate::config::{Config, Scheme, SettingSources};
 use crate::secret_key::create_private_directory;
 use crate::{files, paths, webhooks};
@@ -91,7 +91,7 @@ pub(super) async fn run(
     console: &mut Console<'_>,
 ) -> CommandResult {
     let begun = Instant::now();
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let of_environment = || console.environment.iter().find(|(name, _)| name == SOURCE).map(|(_, url)| url);
     let Some(url) = args.source.as_ref().or_else(of_environment) else {
         return Err(CommandError::Misused(format!(
@@ -101,7 +101,7 @@ pub(super) async fn run(
     let store = open_target(&args, &config).await?;
     let target = Target::from_args(&args, &config)?;
     let options = options(&args, &config, &target, store.is_none())?;
-    let client = connect_to_read(url).await.map_err(command_error)?;
+    let client = connect_to_read(url).await?;
     let mut residue = args.residue.as_deref().map(private_file).transpose()?.map(BufWriter::new);
     let residue = residue.as_mut().map(|file| file as &mut (dyn Write + Send));
     let mut draft = target.draft()?;
@@ -111,7 +111,7 @@ pub(super) async fn run(
     };
     let Extraction { report, obstacles } = match extracted {
         Err(DecidimError::Stopped(lines)) => return stop(&lines, console),
-        extracted => extracted.map_err(command_error)?,
+        extracted => extracted?,
     };
     if !args.quiet {
         console.note(&report)?;
@@ -130,8 +130,8 @@ pub(super) async fn run(
             _ => &obstacles,
         };
         let done = imported.as_ref().ok().and_then(Option::as_ref);
-        let report = whole_report(&report, done, failure, &args, begun).map_err(command_error)?;
-        writeln!(private_file(path)?, "{report}").map_err(command_error)?;
+        let report = whole_report(&report, done, failure, &args, begun)?;
+        writeln!(private_file(path)?, "{report}")?;
     }
     if obstacles.is_empty() { imported.map(drop) } else { stop(&obstacles, console) }
 }
@@ -187,12 +187,12 @@ impl Target {
     fn draft(&self) -> CommandResult<Option<NamedTempFile>> {
         let Some(archive) = &self.archive else { return Ok(None) };
         let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(archive));
-        draft.map(Some).map_err(|error| command_error(paths::with_path(archive, error)))
+        draft.map(Some).map_err(|error| CommandError::from(paths::with_path(archive, error)))
     }
 
     fn keep(&self, draft: NamedTempFile) -> CommandResult<PathBuf> {
         let archive = self.archive.clone().unwrap_or_default();
-        draft.persist(&archive).map_err(|failed| command_error(paths::with_path(&archive, failed.error)))?;
+        draft.persist(&archive).map_err(|failed| paths::with_path(&archive, failed.error))?;
         Ok(archive)
     }
 }
@@ -210,8 +210,8 @@ impl PrivateDirectory {
 
     /// Creates one, and deletes those of runs that were killed: their archives have hashes of passwords.
     fn create(data_dir: &Path) -> CommandResult<Self> {
-        create_private_directory(data_dir).map_err(command_error)?;
-        let failed = |error| command_error(paths::with_path(data_dir, error));
+        create_private_directory(data_dir)?;
+        let failed = |error| CommandError::from(paths::with_path(data_dir, error));
         let lock = private_file(&data_dir.join("import-decidim.lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -225,7 +225,7 @@ impl PrivateDirectory {
             let path = entry.map_err(failed)?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             if name.starts_with(Self::PREFIX) {
-                fs::remove_dir_all(&path).map_err(|error| command_error(paths::with_path(&path, error)))?;
+                fs::remove_dir_all(&path).map_err(|error| paths::with_path(&path, error))?;
             }
         }
         let mode = Permissions::from_mode(0o700);
@@ -238,7 +238,7 @@ impl PrivateDirectory {
 fn private_file(path: &Path) -> CommandResult<File> {
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     let file = opened.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
-    file.map_err(|error| command_error(paths::with_path(path, error)))
+    file.map_err(|error| CommandError::from(paths::with_path(path, error)))
 }
 
 fn options(
@@ -250,7 +250,7 @@ fn options(
     let services = args.files.iter().map(|(service, url)| Ok((service.clone(), source_files(url, config)?)));
     let files_directory = target.files();
     if let (Some(directory), false) = (&files_directory, args.files.is_empty()) {
-        create_private_directory(directory).map_err(command_error)?;
+        create_private_directory(directory)?;
     }
     Ok(ExtractOptions {
         locales: config.locales.clone(),
@@ -287,7 +287,7 @@ fn source_files(address: &str, config: &Config) -> CommandResult<SourceFiles> {
     if nested && !url.to_file_path().is_ok_and(|path| path.is_dir()) {
         return Err(misused("there is no such directory"));
     }
-    let store = civitas_files::FileStorage::open_to_read(url.as_str(), settings).map_err(command_error)?;
+    let store = civitas_files::FileStorage::open_to_read(url.as_str(), settings)?;
     Ok(SourceFiles { store: Arc::new(store), nested })
 }
 
@@ -304,8 +304,8 @@ async fn import(
     let Some(draft) = draft else { return Ok(None) };
     let archive = target.keep(draft)?;
     let Some(store) = store else { return Ok(None) };
-    let objects = files::open_file_store(config).map_err(command_error)?;
-    let intake = files::open_intake(config).map_err(command_error)?;
+    let objects = files::open_file_store(config)?;
+    let intake = files::open_intake(config)?;
     let (cipher, policy) = (ArchiveCipher::new(config), webhooks::target_policy(config));
     let (directory, expected) = (Some(paths::directory_of(&archive)), extracted.written_by_type());
     let options = ImportOptions {
@@ -325,7 +325,7 @@ async fn import(
     let passwords = Argon2Passwords::without_wait_limit();
     let report = import_seekable(&*store, &passwords, file, options, &mut observe).await;
     line.clear();
-    report.map(Some).map_err(command_error)
+    report.map(Some).map_err(CommandError::from)
 }
 
 /// The report (§8), with the options, what the import did, and why nothing was stored.

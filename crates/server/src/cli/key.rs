@@ -1,6 +1,6 @@
 //! `civitas key`: rotates the secret key.
 
-use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use super::{CommandError, CommandResult, Console, actor, configure, open_store};
 use crate::config::{Config, SettingSources};
 use crate::secret_key;
 use civitas_application::{Reencryption, Store};
@@ -24,11 +24,11 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     match command {
         KeyCommand::Rotate if config.secret_key.is_empty() => rotate(&config, console).await,
         KeyCommand::Rotate => {
-            let key = secret_key::random().map_err(command_error)?.encoded();
+            let key = secret_key::random()?.encoded();
             console.print(format_args!(
                 "secret_key is configured; set this key before the present ones, separated by a comma, on all nodes, \
                  and restart them:\n{key}"
@@ -48,11 +48,11 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> CommandResult {
             path.display()
         )));
     }
-    let tx = store.begin().await.map_err(command_error)?;
+    let tx = store.begin().await?;
     let audit_entry = NewAuditEntry::new(actor("key rotate"), Action::KeyRotated);
-    tx.audit().append(&audit_entry, clock::now()).await.map_err(command_error)?;
-    let keys = secret_key::rotate(&path).map_err(command_error)?;
-    tx.commit().await.map_err(command_error)?;
+    tx.audit().append(&audit_entry, clock::now()).await?;
+    let keys = secret_key::rotate(&path)?;
+    tx.commit().await?;
     let (id, count) = (key_id(keys.first()), keys.count());
     console.print(format_args!(
         "{} has {count} keys; the first is new ({id}). Restart the server, then run `civitas key reencrypt`.",
@@ -61,7 +61,7 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> CommandResult {
 }
 
 async fn reencrypt(config: &Config, console: &mut Console<'_>) -> CommandResult {
-    let keys = secret_key::load(config).map_err(command_error)?;
+    let keys = secret_key::load(config)?;
     let (webhooks, panel) = (WebhookCipher::new(&keys), PurposeCipher::for_panel(&keys));
     let store = open_store(config).await?;
     let store: &dyn Store = &*store;
@@ -71,7 +71,7 @@ async fn reencrypt(config: &Config, console: &mut Console<'_>) -> CommandResult 
         second_factor: &|sealed| panel.reseal(sealed),
         actor: actor("key reencrypt"),
     };
-    let done = reencryption.run(clock::now()).await.map_err(command_error)?;
+    let done = reencryption.run(clock::now()).await?;
     let counts = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
     console.print(counts)?;
     if done.unreadable > 0 {

@@ -1,6 +1,6 @@
 //! `civitas migrate`: brings the schema up to date and stores the texts that are missing, or prints its state.
 
-use super::{CommandError, CommandResult, Console, command_error, configure};
+use super::{CommandError, CommandResult, Console, configure};
 use crate::config::SettingSources;
 use crate::store::Database;
 use civitas_application::{fill_texts, index_texts};
@@ -22,25 +22,25 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let database = Database::from_config(&configure(sources).map_err(command_error)?);
-    let schema = database.schema().await.map_err(command_error)?;
+    let database = Database::from_config(&configure(sources)?);
+    let schema = database.schema().await?;
     let is_final = args.check || !schema.can_be_migrated();
     if let Some(refusal) = schema.refusal().filter(|_| is_final) {
         return Err(CommandError::Because(refusal));
     }
-    let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(command_error)? };
+    let applied = if args.check { Vec::new() } else { database.migrate().await? };
     for name in &applied {
         console.print(format_args!("applied {name}"))?;
     }
     if !args.check {
-        let store = database.open().await.map_err(command_error)?;
+        let store = database.open().await?;
         if let Some(id) = args.id_floor {
-            store.id_spaces().raise_all(id).await.map_err(command_error)?;
+            store.id_spaces().raise_all(id).await?;
         }
         // Also those that an interrupted command left.
         let (_sender, stop) = watch::channel(false);
-        let filled = fill_texts(&*store, stop.clone()).await.map_err(command_error)?;
-        index_texts(&*store, stop).await.map_err(command_error)?;
+        let filled = fill_texts(&*store, stop.clone()).await?;
+        index_texts(&*store, stop).await?;
         if filled > 0 {
             console.print(format_args!("stored the texts of records: {filled}"))?;
         }

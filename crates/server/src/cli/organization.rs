@@ -7,26 +7,28 @@
 mod cell;
 
 use super::archive::{export_audit_entry, write_export_entry};
-use super::{CommandError, CommandResult, Console, command_error, configure};
+use super::{CommandError, CommandResult, Console, configure};
 use crate::config::{Config, SettingSources};
 use crate::secret_key::create_private_directory;
-use cell::{Cell, Summary, export_options, state_in};
-use civitas_application::Transaction;
+use cell::{Cell, export_options, state_in};
+use civitas_application::{Transaction, index_texts};
 use civitas_kernel::{Error, EventName, OrganizationId};
 use civitas_organizations::MoveState;
 use civitas_webhooks::{EventPosition, RelayedEvent};
 use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
-/// From the beginning of the read-only time until no server begins a write of the organization: the time of cached lookups
-/// (1 s), and the longest wait for a connection (2 s).
+/// From the beginning of the read-only time until no server begins a write of the organization: servers know its state after
+/// 1 s (cached lookups), and a request that was let in before waits at most 2 s for a connection. Transactions that are open
+/// then are not waited for, because no port shows them: what they commit before the comparison is found by it.
 const SETTLE: Duration = Duration::from_secs(3);
 /// The longest wait for the relay of the source. Events that it does not relay in this time are not copied.
 const MAX_RELAY_WAIT: Duration = Duration::from_secs(5);
 /// The interval of the searches for jobs and events.
 const SEARCH: Duration = Duration::from_millis(100);
-/// The organizations or events of one read.
+/// The hosts or events of one read.
 const PAGE: i64 = 500;
 
 #[derive(Debug, clap::Subcommand)]
@@ -63,7 +65,7 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let here = Cell::open(config).await?;
     match command {
         OrganizationCommand::Move(args) => {
@@ -74,7 +76,7 @@ pub(super) async fn run(
                 file: Some(args.to),
                 ..SettingSources::default()
             };
-            let target = Cell::open(Config::load(&sources).map_err(command_error)?).await?;
+            let target = Cell::open(Config::load(&sources)?).await?;
             let cells = OrganizationMove { host: host_of(&args.host), source: here, target };
             if args.cancel { cells.cancel(console).await } else { cells.run(console).await }
         }
@@ -86,7 +88,17 @@ pub(super) async fn run(
             }
             here.remove(&host).await
         }
-        OrganizationCommand::Hosts { backend } => here.print_hosts(&backend, console).await,
+        OrganizationCommand::Hosts { backend } => {
+            let mut after = String::new();
+            loop {
+                let hosts = here.store.organizations().served_hosts(&after, PAGE).await?;
+                let Some(last) = hosts.last() else { return Ok(()) };
+                after.clone_from(last);
+                for host in hosts {
+                    console.print(format_args!("{host} {backend}"))?;
+                }
+            }
+        }
     }
 }
 
@@ -144,39 +156,42 @@ impl OrganizationMove {
                     }
                 };
                 self.switch().await?;
-                let (Summary { lines, bytes, .. }, time) = (copied, begun.elapsed().as_secs_f64());
-                console.print(format_args!("{lines} records, {bytes} bytes; read-only for {time:.1} s"))?;
+                let ((records, bytes), time) = (copied, begun.elapsed().as_secs_f64());
+                console.print(format_args!("{records} records, {bytes} bytes; read-only for {time:.1} s"))?;
             }
         }
-        console.print(format_args!("{host} is served by the other deployment: send its requests there"))
+        console.print(format_args!("{host} is served by the other deployment: send its requests there"))?;
+        let (_sender, stop) = watch::channel(false);
+        Ok(index_texts(&*self.target.store, stop).await?)
     }
 
-    /// Makes the organization read-only, copies it, and compares.
-    async fn copy(&self, id: OrganizationId) -> CommandResult<Summary> {
+    /// Makes the organization read-only, copies it, and compares. Returns the numbers of records and bytes.
+    async fn copy(&self, id: OrganizationId) -> CommandResult<(u64, u64)> {
         let (host, source, target) = (&self.host, &self.source, &self.target);
         let leaving = Some(MoveState::Leaving);
         source.change_state(host, &[None, leaving], leaving).await?;
         write_export_entry(&*source.store, &export_audit_entry(&export_options(host))).await?;
         let taken = target.store.id_spaces().taken("organization", &[id.0]).await;
-        if taken.map_err(command_error)?.is_some() {
+        if taken?.is_some() {
             return Err(failure(format!("the other deployment has an organization with the id {id}")));
         }
         tokio::time::sleep(SETTLE).await;
         source.wait_for_jobs(id).await?;
-        create_private_directory(&source.config.data_dir).map_err(command_error)?;
-        let archive = tempfile::tempfile_in(&source.config.data_dir).map_err(command_error)?;
+        create_private_directory(&source.config.data_dir)?;
+        let archive = tempfile::tempfile_in(&source.config.data_dir)?;
         let exported = source.export(host, &archive).await?;
-        (&archive).rewind().map_err(command_error)?;
-        target.import(host, archive).await?;
+        (&archive).rewind()?;
+        let bytes = archive.metadata()?.len();
+        let records = target.import(host, archive).await?;
         let (again, imported) =
             tokio::join!(source.export(host, io::sink()), target.export(host, io::sink()));
-        if !exported.equals(&again?) || source.has_jobs(id).await? {
+        if exported != again? || source.has_jobs(id).await? {
             return Err(failure(format!("{host} was changed during the move")));
         }
-        if !exported.equals(&imported?) {
+        if exported != imported? {
             return Err(failure("the imported records differ from the exported ones"));
         }
-        Ok(exported)
+        Ok((records, bytes))
     }
 
     /// Ends the service of the source, then begins that of the target.
@@ -184,17 +199,15 @@ impl OrganizationMove {
         let (host, left) = (&self.host, Some(MoveState::Left));
         self.source.change_state(host, &[Some(MoveState::Leaving), left], left).await?;
         let begun = Instant::now();
-        while begun.elapsed() < MAX_RELAY_WAIT
-            && self.source.store.outbox().has_unrelayed().await.map_err(command_error)?
-        {
+        while begun.elapsed() < MAX_RELAY_WAIT && self.source.store.outbox().has_unrelayed().await? {
             tokio::time::sleep(SEARCH).await;
         }
-        let tx = self.target.store.begin_long().await.map_err(command_error)?;
+        let tx = self.target.store.begin_long().await?;
         match state_in(&*tx, host).await? {
             Some((id, Some(MoveState::Arriving))) => {
-                self.copy_events(id, &*tx).await.map_err(command_error)?;
-                tx.organizations().set_move_state(id, None).await.map_err(command_error)?;
-                tx.commit().await.map_err(command_error)
+                self.copy_events(id, &*tx).await?;
+                tx.organizations().set_move_state(id, None).await?;
+                Ok(tx.commit().await?)
             }
             _ => Err(failure(format!("another command has changed the state of {host}"))),
         }

@@ -1,6 +1,6 @@
 //! `civitas serve`: runs until a signal stops it.
 
-use super::{CommandError, CommandResult, command_error, configure_server};
+use super::{CommandError, CommandResult, configure_server};
 use crate::config::SettingSources;
 use crate::store::Database;
 use crate::traces::Traces;
@@ -20,14 +20,14 @@ pub(super) struct ServeArgs {
 pub(super) async fn run(args: ServeArgs, sources: &SettingSources) -> CommandResult {
     let (config, traces) = configure_server(sources)?;
     // Reported first: a missing key can be detected without a database.
-    crate::secret_key::load(&config).map_err(command_error)?;
+    crate::secret_key::load(&config)?;
     let parts = ServerParts { http: !args.only_workers, workers: !args.no_workers };
     let database = Database::from_config(&config);
-    let store = database.open_current().await.map_err(command_error)?.map_err(CommandError::Because)?;
+    let store = database.open_current().await?.map_err(CommandError::Because)?;
     // Not earlier: while the database does not answer, or is migrated, a signal ends the process.
-    let signals = Signals::listen().map_err(command_error)?;
-    let lock = database.lock().map_err(command_error)?;
-    let running = wiring::start_with_store(config, parts, store, lock).await.map_err(command_error)?;
+    let signals = Signals::listen()?;
+    let lock = database.lock()?;
+    let running = wiring::start_with_store(config, parts, store, lock).await?;
     if let Some(link) = &running.setup_link {
         tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
     }

@@ -1,9 +1,7 @@
 //! `civitas user`: blocks and locks accounts of participants, and exports what is kept of a person.
 
 use super::archive::{ArchiveCipher, write_export_entry, write_to};
-use super::{
-    CommandError, CommandResult, Console, actor, command_error, configure, find_organization, open_store,
-};
+use super::{CommandError, CommandResult, Console, actor, configure, find_organization, open_store};
 use crate::config::SettingSources;
 use crate::files;
 use civitas_application::{UserStateChange, UserStates};
@@ -58,7 +56,7 @@ pub(super) async fn run(
         UserCommand::Lock(args) => (UserStateChange::Lock, "lock", args, "locked"),
         UserCommand::Unlock(args) => (UserStateChange::Unlock, "unlock", args, "not locked"),
     };
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let committer = civitas_api::event_committer(crate::site::from_config(&config));
     let store = open_store(&config).await?;
     let organization = find_organization(&*store, &args.organization).await?;
@@ -70,7 +68,7 @@ pub(super) async fn run(
     };
     let changed = committer.in_transaction(&*store, now, change).await.map_err(|error| match error {
         Error::NotFound => unknown(&args),
-        other => command_error(other),
+        other => CommandError::from(other),
     })?;
     let before = if changed { "" } else { ", as before" };
     console.print(format_args!("{nickname} is {state}{before}"))
@@ -83,16 +81,15 @@ fn unknown(args: &UserArgs) -> CommandError {
 
 async fn export(args: ExportArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
     let ExportArgs { user: args, output } = args;
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let store = open_store(&config).await?;
     let organization = find_organization(&*store, &args.organization).await?;
-    let found =
-        store.users().find_by_nickname(organization, args.nickname.trim()).await.map_err(command_error)?;
+    let found = store.users().find_by_nickname(organization, args.nickname.trim()).await?;
     let (id, user) = found.ok_or_else(|| unknown(&args))?;
     let audit_entry =
         NewAuditEntry::new(actor("user export"), Action::ArchiveExported).in_organization(organization);
     write_export_entry(&*store, &audit_entry.with_object("user", &id.to_string(), &user.nickname)).await?;
-    let objects = files::open_file_store(&config).map_err(command_error)?;
+    let objects = files::open_file_store(&config)?;
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };

@@ -5,6 +5,7 @@ local threads = 0
 
 function setup(thread)
   thread:set("number", threads)
+  thread.addr = wrk.lookup("127.0.0.1", ports[threads % #ports + 1])[1]
   threads = threads + 1
 end
 

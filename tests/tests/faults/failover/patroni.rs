@@ -237,7 +237,7 @@ fn patroni(number: usize, user: Option<[u32; 2]>, directory: &TempDir) -> Child 
     spawn("patroni", &[&file], user, directory, &format!("node{number}.log"))
 }
 
-/// The settings of `docs/OPERATING.md`, and addresses. Nothing waits for the disk: the machine does not fail.
+/// The settings of `docs/SCALING.md`, and addresses. Nothing waits for the disk: the machine does not fail.
 fn configuration(
     directory: &TempDir,
     number: usize,

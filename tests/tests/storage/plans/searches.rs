@@ -210,3 +210,18 @@ async fn a_total_is_counted_beside_the_page() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_step_that_fills_texts_begins_behind_those_of_the_step_before() {
+    let Some(world) = with_texts(Engine::Postgres).await else { return };
+    world.database.execute("DELETE FROM record_texts WHERE record_id > 2000").await;
+    let step = world.store().missing_texts().fill(world.fixtures.mine, (0, 2_000));
+    let (filled, plans) = plans(&world, "proposals", step).await;
+    assert!(filled.unwrap().is_some());
+    let plans: Vec<_> = plans.iter().filter(|plan| plan.join("\n").contains("record_texts")).collect();
+    assert_eq!(plans.len(), 2);
+    for plan in plans {
+        let texts = plan.iter().any(|step| step.contains("Index Cond") && step.contains("record_id > "));
+        assert!(texts, "{}", plan.join("\n"));
+    }
+}

@@ -24,7 +24,8 @@ use diesel::sql_types::{BigInt, Text};
 const STEP: i64 = 500;
 
 /// Selects the ids of the first records of a kind after an id that have no texts. `lock` is appended. Ids are numbers and
-/// kinds and scopes ours, so that they can be part of the text.
+/// kinds and scopes ours, so that they can be part of the text. The texts of earlier records are left out too: PostgreSQL may
+/// read the texts in the order of their records, and would begin with the first in each step.
 fn without_texts(
     organization: OrganizationId,
     kind: &str,
@@ -40,7 +41,7 @@ fn without_texts(
         "SELECT {table}.id FROM {table} WHERE {table}.organization_id = {organization} {of_kind} \
          AND {table}.id > {after} AND NOT EXISTS (SELECT 1 FROM record_texts \
          WHERE record_texts.organization_id = {organization} AND record_texts.scope = '{scope}' \
-         AND record_texts.record_id = {table}.id) ORDER BY {table}.id LIMIT {limit}{lock}"
+         AND record_texts.record_id > {after} AND record_texts.record_id = {table}.id) ORDER BY {table}.id LIMIT {limit}{lock}"
     ))
 }
 
@@ -112,10 +113,11 @@ impl MissingTextStore for Session {
         Ok(added)
     }
 
-    async fn count(&self) -> Result<i64> {
+    async fn count(&self, organization: Option<OrganizationId>) -> Result<i64> {
+        let own = organization.map(|id| format!(" WHERE organization_id = {id}")).unwrap_or_default();
         let tables = ["proposals", "meetings", "posts", "components", "users", "attachments", "spaces"];
-        let counts = tables.map(|table| format!("(SELECT count(*) FROM {table})")).join(" + ");
-        let missing = format!("SELECT {counts} - (SELECT count(*) FROM record_texts)");
+        let count = |table| format!("(SELECT count(*) FROM {table}{own})");
+        let missing = format!("SELECT {} - {}", tables.map(count).join(" + "), count("record_texts"));
         dsl::sql::<BigInt>(&missing).value_from(self.read_long()).await
     }
 

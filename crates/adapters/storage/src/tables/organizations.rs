@@ -332,6 +332,20 @@ impl OrganizationStore for Session {
             .await
     }
 
+    async fn served_hosts(&self, after: &str, limit: i64) -> Result<Vec<String>> {
+        let is_leaving = organizations::move_state.eq(EnumColumn(MoveState::Leaving));
+        organization_hosts::table
+            .inner_join(organizations::table)
+            .filter(organization_hosts::state.eq(CONFIRMED))
+            .filter(organizations::move_state.is_null().or(is_leaving))
+            .filter(organization_hosts::host.gt(after))
+            .order(organization_hosts::host)
+            .limit(limit)
+            .select(organization_hosts::host)
+            .rows_from(self.read())
+            .await
+    }
+
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {
         let ids: Vec<i64> = organizations::table
             .filter(organizations::deleted_at.is_null())

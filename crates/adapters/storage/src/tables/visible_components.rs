@@ -6,7 +6,7 @@
 use super::components::{ComponentInSpace, is_in_space};
 use super::planner::CheckedRows;
 use super::select::{RecordSelect, TableColumn};
-use crate::columns::{Condition, EnumColumn, Expr};
+use crate::columns::{Condition, EnumColumn, Expr, unindexed};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
 use crate::lookups::VisibleSetKey;
@@ -188,14 +188,17 @@ impl VisibleComponents {
         }
     }
 
-    /// The same for a statement that finds its rows by id.
+    /// The same for a statement that finds its rows by id. If they are few, no index of components is used.
     pub(super) fn contain_by_id<QS: 'static>(
         &self,
         table: &'static str,
         checked: CheckedRows,
     ) -> Condition<QS> {
         let component: Expr<QS, BigInt> = Box::new(TableColumn::new(table, "component_id"));
-        let component = dialect::unindexed(component);
+        let component = match checked {
+            CheckedRows::Few => unindexed(component),
+            CheckedRows::Many => dialect::unindexed(component),
+        };
         match (&self.ids.ids[..], checked) {
             ([id], _) => Box::new(component.eq(*id)),
             (_, CheckedRows::Few) => dialect::is_one_of_few(component, &self.ids.bound),

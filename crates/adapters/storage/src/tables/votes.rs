@@ -13,7 +13,7 @@ use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed_c
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::filter::{Comparison, FilterCondition};
-use civitas_kernel::records::Entity;
+use civitas_kernel::records::{Entity, Records};
 use civitas_kernel::{
     ComponentId, Error, LocationFilter, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
     UserId, VoteId,
@@ -21,7 +21,7 @@ use civitas_kernel::{
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, InnerJoinQuerySource, count_star, sql_query};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Text};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -146,6 +146,22 @@ records! {
     many changesets;
 }
 
+/// The most proposals whose votes one statement counts: statements have a time limit.
+const COUNTED_TOGETHER: i64 = 1_000;
+
+impl Session {
+    /// Whether triggers count the votes that the transaction changes from here on, `on` or `off`. On SQLite they always do.
+    async fn set_vote_counting(&self, is_counting: &'static str) -> Result<()> {
+        let connection = &mut *self.for_update().await?;
+        let Some(set) = dialect::SET_VOTE_COUNTING else { return Ok(()) };
+        sql_query(set)
+            .bind::<Text, _>(is_counting)
+            .prepare_once()
+            .done_on(borrowed_connection(connection))
+            .await
+    }
+}
+
 #[async_trait]
 impl VoteStore for Session {
     async fn list(
@@ -238,6 +254,47 @@ impl VoteStore for Session {
             atomic.touch_list(organization, "votes").await?;
         }
         atomic.commit().await
+    }
+
+    async fn add_uncounted(
+        &self,
+        organization: OrganizationId,
+        votes: &[Vote],
+    ) -> Result<Option<Vec<VoteId>>> {
+        self.set_vote_counting("off").await?;
+        let added = self.add_many(organization, votes).await?;
+        self.set_vote_counting("on").await?;
+        Ok(added)
+    }
+
+    async fn settle(&self, organization: OrganizationId, minimums: &[(ComponentId, i64)]) -> Result<()> {
+        self.set_vote_counting("off").await?;
+        for (component, minimum) in minimums {
+            self.set_finality(organization, *component, *minimum).await?;
+        }
+        self.set_vote_counting("on").await?;
+        let Some(count) = dialect::COUNT_VOTES else { return Ok(()) };
+        let connection = &mut *self.for_update().await?;
+        let mut after = 0;
+        loop {
+            let ids: Vec<i64> = proposals::table
+                .filter(proposals::organization_id.eq(organization.0))
+                .filter(proposals::id.gt(after))
+                .order(proposals::id)
+                .limit(COUNTED_TOGETHER)
+                .select(proposals::id)
+                .rows_from(borrowed_connection(connection))
+                .await?;
+            let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(()) };
+            after = *last;
+            sql_query(count)
+                .bind::<BigInt, _>(organization.0)
+                .bind::<BigInt, _>(*first)
+                .bind::<BigInt, _>(*last)
+                .prepare_once()
+                .done_on(borrowed_connection(connection))
+                .await?;
+        }
     }
 
     async fn set_finality(

@@ -123,9 +123,9 @@ pub(super) fn routes(routes: &mut Routes) {
         };
         doc.with_parameter(&format!("filter[{}]", field.name), holds)
     });
-    routes.read_at_replicas("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
-    let show = OperationDoc::item::<QuestionnaireView>("Shows a questionnaire").with_locale();
-    routes.read_at_replicas("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
+    routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list.at_replicas(), index);
+    let show = OperationDoc::item::<QuestionnaireView>("Shows a questionnaire").at_replicas().with_locale();
+    routes.read("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
     routes.write_or_patch(&WriteRoute {
         operations: put(["updateQuestionnaireAsync", "updateQuestionnaire"], "/questionnaires/{id}"),
         read: update,

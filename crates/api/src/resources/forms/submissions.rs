@@ -10,7 +10,7 @@ use crate::resources::jobs::job_id;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{JobStatusName, SubmissionType};
 use actix_web::http::StatusCode;
-use civitas_application::{PositionHolder, RenderContext};
+use civitas_application::RenderContext;
 use civitas_jobs::{JobAnswer, JobStatus, Jobs};
 use civitas_kernel::{Command, Error, FieldError, JobId, Result};
 use civitas_surveys::{READ_SUBMISSIONS, SubmitAnswers};
@@ -100,11 +100,11 @@ async fn show_one(request: Request) -> HandlerResult {
     if answer.summary.command_key != SubmitAnswers::KEY {
         return Err(Error::NotFound.into());
     }
-    let holder = PositionHolder::of_ended_job(request.tenant.id, &answer);
+    let writer = answer.owner_of_ended();
     let (status, changed_at) = (answer.summary.status, answer.summary.updated_at);
     let reply =
         answers::record_reply(&request, &[], changed_at, completed(&context, answer)).await?.localized();
-    let reply = request.backend.with_position(reply, holder).await;
+    let reply = request.backend.with_position(reply, writer).await;
     let is_running = matches!(status, JobStatus::Pending | JobStatus::Processing);
     Ok(if is_running { reply.with_header("Retry-After", RETRY_AFTER) } else { reply })
 }

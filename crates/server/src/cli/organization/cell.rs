@@ -1,8 +1,8 @@
 //! One of the deployments of a move.
 
 use super::super::archive::ArchiveCipher;
-use super::super::{CommandResult, Console, command_error, open_store};
-use super::{PAGE, SEARCH, failure};
+use super::super::{CommandResult, open_store};
+use super::{SEARCH, failure};
 use crate::config::Config;
 use crate::{files, webhooks};
 use civitas_application::{Store, Transaction};
@@ -14,7 +14,7 @@ use civitas_jobs::{JobLogFilter, JobStatus};
 use civitas_kernel::{LogRequest, LogStart, OrganizationId, clock};
 use civitas_organizations::MoveState;
 use civitas_tokens::Argon2Passwords;
-use ring::digest::{Context, Digest, SHA256};
+use ring::digest::{Context, SHA256};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::Arc;
@@ -37,23 +37,23 @@ pub(super) struct Cell {
 
 /// The state of an organization in a transaction: `None` when no organization has the host.
 pub(super) async fn state_in(tx: &dyn Transaction, host: &str) -> CommandResult<Option<FoundOrganization>> {
-    let Some(id) = tx.organizations().find_by_host(host).await.map_err(command_error)? else {
+    let Some(id) = tx.organizations().find_by_host(host).await? else {
         return Ok(None);
     };
-    tx.organizations().find_for_update(id).await.map_err(command_error)?;
-    let tenant = tx.organizations().tenant(id).await.map_err(command_error)?;
+    tx.organizations().find_for_update(id).await?;
+    let tenant = tx.organizations().tenant(id).await?;
     Ok(tenant.map(|tenant| (id, tenant.move_state)))
 }
 
 impl Cell {
     pub(super) async fn open(config: Config) -> CommandResult<Self> {
-        let objects = files::open_file_store(&config).map_err(command_error)?;
+        let objects = files::open_file_store(&config)?;
         Ok(Self { store: open_store(&config).await?, config, objects })
     }
 
     /// The organization with this primary host, and its state.
     pub(super) async fn find(&self, host: &str) -> CommandResult<Option<FoundOrganization>> {
-        let tx = self.store.begin().await.map_err(command_error)?;
+        let tx = self.store.begin().await?;
         let found = state_in(&*tx, host).await;
         tx.rollback().await;
         found
@@ -66,11 +66,11 @@ impl Cell {
         from: &[Option<MoveState>],
         to: Option<MoveState>,
     ) -> CommandResult {
-        let tx = self.store.begin().await.map_err(command_error)?;
+        let tx = self.store.begin().await?;
         match state_in(&*tx, host).await? {
             Some((id, state)) if from.contains(&state) => {
-                tx.organizations().set_move_state(id, to).await.map_err(command_error)?;
-                tx.commit().await.map_err(command_error)
+                tx.organizations().set_move_state(id, to).await?;
+                Ok(tx.commit().await?)
             }
             _ => Err(failure(format!("another command has changed the state of {host}"))),
         }
@@ -78,16 +78,16 @@ impl Cell {
 
     /// Removes the organization, which must not be served, and all rows of removed ones.
     pub(super) async fn remove(&self, host: &str) -> CommandResult {
-        let tx = self.store.begin().await.map_err(command_error)?;
+        let tx = self.store.begin().await?;
         match state_in(&*tx, host).await? {
             None => tx.rollback().await,
             Some((id, Some(MoveState::Left | MoveState::Arriving))) => {
-                tx.removals().remove_organization(id).await.map_err(command_error)?;
-                tx.commit().await.map_err(command_error)?;
+                tx.removals().remove_organization(id).await?;
+                tx.commit().await?;
             }
             Some(_) => return Err(failure(format!("{host} is served: it is not deleted"))),
         }
-        while self.store.removals().remove_rows(BATCH).await.map_err(command_error)? > 0 {}
+        while self.store.removals().remove_rows(BATCH).await? > 0 {}
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl Cell {
             let filter =
                 JobLogFilter { organization: Some(id), status: Some(status), ..JobLogFilter::default() };
             let request = LogRequest { start: LogStart::Newest, limit: 1 };
-            let found = self.store.job_log().list(&filter, request).await.map_err(command_error)?;
+            let found = self.store.job_log().list(&filter, request).await?;
             if !found.items.is_empty() {
                 return Ok(true);
             }
@@ -116,21 +116,19 @@ impl Cell {
         Ok(())
     }
 
-    /// Writes the archive of the organization, with ids and secrets.
-    pub(super) async fn export(&self, host: &str, to: impl Write + Send) -> CommandResult<Summary> {
-        let options = export_options(host);
+    /// Writes the archive of the organization, with ids and secrets. Returns its digest.
+    pub(super) async fn export(&self, host: &str, to: impl Write + Send) -> CommandResult<Vec<u8>> {
         let cipher = ArchiveCipher::new(&self.config);
         let services = ExportServices { objects: &self.objects, cipher: &cipher };
-        let mut writer =
-            SummingWriter { to: BufWriter::new(to), context: Context::new(&SHA256), lines: 0, bytes: 0 };
-        export(&*self.store, services, &options, &mut writer).await.map_err(command_error)?;
-        let SummingWriter { context, lines, bytes, .. } = writer;
-        Ok(Summary { digest: context.finish(), lines, bytes })
+        let mut writer = DigestWriter { to: BufWriter::new(to), digest: Context::new(&SHA256) };
+        export(&*self.store, services, &export_options(host), &mut writer).await?;
+        Ok(writer.digest.finish().as_ref().to_vec())
     }
 
-    /// Imports the archive of the organization, which is not served then: all of it, or nothing.
-    pub(super) async fn import(&self, host: &str, archive: File) -> CommandResult {
-        let intake = files::open_intake(&self.config).map_err(command_error)?;
+    /// Imports the archive of the organization, which is not served then: all of it, or nothing. Returns the number of its
+    /// records.
+    pub(super) async fn import(&self, host: &str, archive: File) -> CommandResult<u64> {
+        let intake = files::open_intake(&self.config)?;
         let (cipher, policy) = (ArchiveCipher::new(&self.config), webhooks::target_policy(&self.config));
         let options = ImportOptions {
             single_label_hosts: true,
@@ -143,28 +141,8 @@ impl Cell {
         };
         let passwords = Argon2Passwords::without_wait_limit();
         let archive = BufReader::new(archive);
-        let imported = import_seekable(&*self.store, &passwords, archive, options, &mut |_| {}).await;
-        imported.map(drop).map_err(command_error)
-    }
-
-    pub(super) async fn print_hosts(&self, backend: &str, console: &mut Console<'_>) -> CommandResult {
-        let (organizations, mut after) = (self.store.organizations(), None);
-        loop {
-            let ids = organizations.ids(after, PAGE).await.map_err(command_error)?;
-            let Some(last) = ids.last() else { return Ok(()) };
-            after = Some(*last);
-            for id in ids {
-                let tenant = organizations.tenant(id).await.map_err(command_error)?;
-                let found = organizations.find(id).await.map_err(command_error)?;
-                let is_served = tenant.is_some_and(|tenant| tenant.check_served().is_ok());
-                let Some(found) = found.filter(|_| is_served) else { continue };
-                let is_confirmed = |host: &&String| !found.unconfirmed_secondary_hosts.contains(host);
-                let hosts = found.secondary_hosts.iter().filter(is_confirmed);
-                for host in std::iter::once(&found.host).chain(hosts) {
-                    console.print(format_args!("{host} {backend}"))?;
-                }
-            }
-        }
+        let report = import_seekable(&*self.store, &passwords, archive, options, &mut |_| {}).await?;
+        Ok(report.created.values().sum())
     }
 }
 
@@ -173,34 +151,16 @@ pub(super) fn export_options(host: &str) -> ExportOptions {
     ExportOptions { organization: Some(host.to_owned()), with_secrets: true, with_ids: true }
 }
 
-/// What was exported.
-pub(super) struct Summary {
-    digest: Digest,
-    pub(super) lines: u64,
-    pub(super) bytes: u64,
-}
-
-impl Summary {
-    pub(super) fn equals(&self, other: &Self) -> bool {
-        self.digest.as_ref() == other.digest.as_ref()
-    }
-}
-
 /// Computes the digest of what it writes.
-struct SummingWriter<W> {
+struct DigestWriter<W> {
     to: W,
-    context: Context,
-    lines: u64,
-    bytes: u64,
+    digest: Context,
 }
 
-impl<W: Write> Write for SummingWriter<W> {
+impl<W: Write> Write for DigestWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
-        let bytes = &bytes[..written];
-        self.context.update(bytes);
-        self.lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-        self.bytes += written as u64;
+        self.digest.update(&bytes[..written]);
         Ok(written)
     }
 

@@ -1,6 +1,6 @@
 //! Sends one delivery of sample data to an address. Does not use the database.
 
-use crate::cli::{CommandError, CommandResult, Console, command_error, configure};
+use crate::cli::{CommandError, CommandResult, Console, configure};
 use crate::config::SettingSources;
 use crate::{site, webhooks};
 use civitas_api::webhook_example;
@@ -37,7 +37,7 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let url = TargetPolicy::parse(&args.url)
         .map_err(|_| CommandError::Because("--url must be a valid HTTP or HTTPS URL".to_owned()))?;
     let event = parse_event(&args.event).ok_or_else(|| no_event(&args.event))?;
@@ -55,7 +55,7 @@ pub(super) async fn run(
         shown["body"] = body.into();
         return console.print(shown);
     }
-    let sender = webhooks::webhook_sender(&config).map_err(command_error)?;
+    let sender = webhooks::webhook_sender(&config)?;
     let attempt = sender.send(message, 1).await;
     let is_accepted = add_answer(&mut shown, &attempt);
     console.print(shown)?;
@@ -70,7 +70,7 @@ fn no_event(name: &str) -> CommandError {
 
 fn secret(chosen: Option<&str>) -> CommandResult<SigningSecret> {
     match chosen {
-        None => random_webhook_secret().map_err(command_error),
+        None => random_webhook_secret().map_err(CommandError::from),
         Some(text) if SigningSecret::is_valid(text) => Ok(SigningSecret::new(text)),
         Some(_) => {
             Err(CommandError::Because("--secret must have 16 to 255 printable ASCII characters".to_owned()))

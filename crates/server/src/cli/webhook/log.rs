@@ -1,8 +1,8 @@
 //! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
 
 use crate::cli::{
-    CommandError, CommandResult, Console, actor, command_error, configure, find_organization, open_store,
-    read_time, time_text,
+    CommandError, CommandResult, Console, actor, configure, find_organization, open_store, read_time,
+    time_text,
 };
 use crate::config::SettingSources;
 use crate::site;
@@ -134,7 +134,7 @@ impl WebhookScope {
         now: OffsetDateTime,
         work: impl AsyncFnOnce(WebhookChanges<'_>) -> civitas_kernel::Result<T>,
     ) -> CommandResult<T> {
-        let tx = self.store.begin().await.map_err(command_error)?;
+        let tx = self.store.begin().await?;
         let changes = WebhookChanges {
             tx: &*tx,
             organization: self.organization,
@@ -143,10 +143,10 @@ impl WebhookScope {
             now,
         };
         match work(changes).await {
-            Ok(done) => tx.commit().await.map(|()| done).map_err(command_error),
+            Ok(done) => tx.commit().await.map(|()| done).map_err(CommandError::from),
             Err(error) => {
                 tx.rollback().await;
-                Err(command_error(error))
+                Err(CommandError::from(error))
             }
         }
     }
@@ -168,7 +168,7 @@ pub(super) async fn run(
     sources: &SettingSources,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let config = configure(sources).map_err(command_error)?;
+    let config = configure(sources)?;
     let (LogCommand::List { scope, .. }
     | LogCommand::Deliveries { scope, .. }
     | LogCommand::Replay { scope, .. }
@@ -184,15 +184,11 @@ pub(super) async fn run(
     let now = clock::now();
     match command {
         LogCommand::List { page, .. } => {
-            let listed = scope
-                .admin()
-                .registrations(&RegistrationFilter::default(), page.request())
-                .await
-                .map_err(command_error)?;
+            let listed = scope.admin().registrations(&RegistrationFilter::default(), page.request()).await?;
             print_page(listed, console, |report| report_json(&report))
         }
         LogCommand::Deliveries { delivery: Some(id), .. } => {
-            let found = scope.admin().delivery(DeliveryId(id)).await.map_err(command_error)?;
+            let found = scope.admin().delivery(DeliveryId(id)).await?;
             let mut shown = delivery_json(&found.0);
             shown["log"] = found.1.iter().map(attempt_json).collect();
             console.print(shown)
@@ -203,7 +199,7 @@ pub(super) async fn run(
                 status: status.as_deref().and_then(DeliveryStatus::parse),
                 ..DeliveryFilter::default()
             };
-            let listed = scope.admin().deliveries(&filter, page.request()).await.map_err(command_error)?;
+            let listed = scope.admin().deliveries(&filter, page.request()).await?;
             print_page(listed, console, |delivery| delivery_json(&delivery))
         }
         LogCommand::Replay { delivery, registration, failed, since, until, .. } => {
@@ -253,9 +249,9 @@ async fn test(
     let event = if let Some(name) = event {
         parse_event(&name).ok_or_else(|| CommandError::Because(format!("{name} is not an event")))?
     } else {
-        let found = scope.store.registrations().find_unrestricted(id).await.map_err(command_error)?;
+        let found = scope.store.registrations().find_unrestricted(id).await?;
         let first = found.and_then(|one| one.subscriptions.first().copied());
-        first.ok_or_else(|| command_error(civitas_kernel::Error::NotFound))?
+        first.ok_or(civitas_kernel::Error::NotFound)?
     };
     let body = webhook_example(event, origin);
     let body = body.ok_or_else(|| CommandError::Because(format!("{event} has no sample data")))?;

@@ -106,6 +106,22 @@ pub const LOCK_VOTES: Option<&str> = Some(
      SELECT id FROM users WHERE organization_id = $1 AND id = $3 AND EXISTS (SELECT FROM proposal) FOR UPDATE",
 );
 
+/// Sets whether triggers count votes until the transaction ends, `on` or `off`.
+pub const SET_VOTE_COUNTING: Option<&str> = Some("SELECT set_config('civitas.vote_counting', $1, true)");
+
+/// Makes the numbers of votes of proposals of an organization right, of the ids from the second value to the third. The
+/// statement sees the votes and the numbers at one time, so their difference is what this transaction has not counted.
+/// Others may change a number meanwhile: the difference is added. Proposals are locked in the order of their ids.
+pub const COUNT_VOTES: Option<&str> = Some(
+    "WITH wrong AS MATERIALIZED (SELECT proposals.id, counted.number - votes_count AS difference FROM proposals, \
+         LATERAL (SELECT count(*) AS number FROM votes WHERE proposal_id = proposals.id AND NOT temporary) AS counted \
+         WHERE organization_id = $1 AND proposals.id BETWEEN $2 AND $3 AND counted.number <> votes_count), \
+     locked AS MATERIALIZED (SELECT proposals.id, difference FROM wrong, proposals WHERE proposals.id = wrong.id \
+         ORDER BY proposals.id FOR NO KEY UPDATE OF proposals) \
+     UPDATE proposals SET votes_count = votes_count + difference, votes_changed_at = clock_timestamp() \
+     FROM locked WHERE proposals.id = locked.id",
+);
+
 /// The statements after which the ids of new rows of a table are above this one. They stay when the transaction is rolled back.
 pub fn raise_ids(table: &str, id: i64) -> Vec<String> {
     vec![format!(

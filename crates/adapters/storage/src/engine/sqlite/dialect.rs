@@ -1,7 +1,7 @@
 //! SQL that is specific to SQLite.
 
 use super::{Db, read_json, sql};
-use crate::columns::{Condition, Expr};
+use crate::columns::{self, Condition, Expr};
 use crate::tables::select::{SqlTemplate, text};
 use crate::tables::texts::WordIndex;
 use civitas_kernel::text::{fold_case, nfc as composed};
@@ -112,6 +112,10 @@ pub const IN_CORRELATED_ROWS: (&str, &str) = ("IN (", ")");
 /// A write transaction has the write lock of the database already: there is nothing to lock.
 pub const LOCK_VOTES: Option<&str> = None;
 
+/// Triggers count each vote: a number costs little here.
+pub const SET_VOTE_COUNTING: Option<&str> = None;
+pub const COUNT_VOTES: Option<&str> = None;
+
 /// The statements after which the ids of new rows of a table are above this one. A table without a row so far has no line in
 /// `sqlite_sequence`.
 pub fn raise_ids(table: &str, id: i64) -> Vec<String> {
@@ -157,13 +161,10 @@ pub fn uuids(ids: &[uuid::Uuid]) -> String {
 pub const ASSIGN_EVENT_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
      FROM json_each(?) AS given WHERE outbox.id = unhex(given.value)";
 
-// A literal, to save a bind parameter.
-diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
-
 /// The same number, but SQLite uses no index for it. Without statistics of a set of ids, SQLite may search an index for
 /// each id and sort the rows, instead of reading another index in the requested order.
 pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
-    Box::new(PlusZero::new(on))
+    columns::unindexed(on)
 }
 
 /// The same text: SQLite compares byte by byte.

@@ -1,0 +1,1 @@
+-- Nothing changes on SQLite: its triggers count each vote, also in an import.
